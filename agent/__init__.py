@@ -1,0 +1,1 @@
+"""The embedded agent: it hears, thinks, calls tools and tells. It never pays."""

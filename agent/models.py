@@ -1,0 +1,190 @@
+"""Conversations as the database keeps them: the truth that a turn is resumed from and a page is drawn from.
+
+Assistant messages keep the model's content blocks unchanged. Results of tools are kept on `ToolCall` and put into the
+history when a request is built (`agent/history.py`), so that a `tool_use` without its result cannot be stored.
+"""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from agent.states import Author, CardKind, CardState, ConversationState, LIVE_TURNS, ToolCallState, TurnState
+from orders import ids
+from orders.models import Customer, Order
+from refunds.models import RefundQuote
+
+
+class Conversation(models.Model):
+    """One customer's talk about one order. `owner` is the member of staff who has taken it over, if any."""
+
+    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="conversations")
+    customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="conversations")
+    state = models.CharField(max_length=8, choices=ConversationState.choices, default=ConversationState.OPEN)
+    language = models.CharField(max_length=8, default="zh-hant")
+    needs_person = models.BooleanField(default=False)
+    hand_off_summary = models.TextField(blank=True)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="conversations"
+    )
+    last_event = models.PositiveBigIntegerField(default=0, help_text=_("Number of the newest event."))
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        verbose_name = _("conversation")
+        verbose_name_plural = _("conversations")
+        ordering = ["-updated_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["order", "customer"], condition=Q(state=ConversationState.OPEN), name="one_open_conversation"
+            )
+        ]
+        permissions = [("answer_conversation", "Can take over a conversation and answer in it")]
+
+    def __str__(self) -> str:
+        return f"#{self.pk} {self.order}"
+
+
+class Turn(models.Model):
+    """The agent's work on what has been said: one Celery job at a time, held by a lease, resumed from the database."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="turns")
+    state = models.CharField(max_length=8, choices=TurnState.choices, default=TurnState.QUEUED)
+    # The lease: whoever holds the token may write until it ends. A new holder changes the token, so that a worker that
+    # wakes up late cannot write any more.
+    lease_token = models.CharField(max_length=32, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    steps = models.PositiveIntegerField(default=0)
+    failures = models.PositiveIntegerField(default=0)
+    input_tokens = models.PositiveIntegerField(default=0)
+    cached_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    model = models.CharField(max_length=60, blank=True)
+    error = models.CharField(max_length=240, blank=True)
+    queued_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("turn")
+        verbose_name_plural = _("turns")
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["state", "queued_at"])]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["conversation"], condition=Q(state__in=sorted(LIVE_TURNS)), name="one_live_turn"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"turn {self.pk}"
+
+
+class Message(models.Model):
+    """What somebody said. `content` is a list of Messages API blocks; customers' and staff's words are one text block."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="messages")
+    turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.PROTECT, related_name="messages")
+    author = models.CharField(max_length=10, choices=Author.choices)
+    staff = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    content = models.JSONField()
+    stop_reason = models.CharField(max_length=40, blank=True)
+    # Given by the page, so that a message posted twice by a nervous connection is kept once.
+    client_ref = models.CharField(max_length=64, null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("message")
+        verbose_name_plural = _("messages")
+        ordering = ["conversation_id", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "client_ref"], name="message_once_per_client_ref")
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:60]
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(block["text"] for block in self.content if block.get("type") == "text")
+
+
+class ToolCall(models.Model):
+    """One call the model asked for, and its one answer: `result` is the JSON that the model is shown."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="tool_calls")
+    turn = models.ForeignKey(Turn, on_delete=models.PROTECT, related_name="tool_calls")
+    message = models.ForeignKey(Message, on_delete=models.PROTECT, related_name="tool_calls")
+    tool_use_id = models.CharField(max_length=80)
+    name = models.CharField(max_length=64)
+    arguments = models.JSONField()
+    state = models.CharField(max_length=10, choices=ToolCallState.choices, default=ToolCallState.ASKED)
+    result = models.JSONField(null=True, blank=True)
+    is_error = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    answered_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("tool call")
+        verbose_name_plural = _("tool calls")
+        ordering = ["conversation_id", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "tool_use_id"], name="tool_call_once"),
+            models.CheckConstraint(
+                condition=~Q(state=ToolCallState.ANSWERED) | Q(result__isnull=False), name="answered_call_has_result"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.tool_use_id}"
+
+    @property
+    def ref(self) -> str:
+        """What effects of this call are keyed by."""
+        return f"{self.conversation_id}:{self.tool_use_id}"
+
+
+class Card(models.Model):
+    """A button on the customer's page. `payload` holds what it shows and, without a quote, what it would do."""
+
+    id = models.CharField(primary_key=True, max_length=32, default=ids.card_id, editable=False)
+    conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="cards")
+    tool_call = models.OneToOneField(ToolCall, null=True, blank=True, on_delete=models.PROTECT, related_name="card")
+    kind = models.CharField(max_length=10, choices=CardKind.choices)
+    state = models.CharField(max_length=10, choices=CardState.choices, default=CardState.OPEN)
+    quote = models.ForeignKey(RefundQuote, null=True, blank=True, on_delete=models.PROTECT, related_name="cards")
+    payload = models.JSONField()
+    expires_at = models.DateTimeField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("card")
+        verbose_name_plural = _("cards")
+        ordering = ["conversation_id", "created_at"]
+        indexes = [models.Index(fields=["state", "expires_at"])]
+
+    def __str__(self) -> str:
+        return self.id
+
+
+class ConversationEvent(models.Model):
+    """What the page is told, in order. `number` is the id a browser resumes from; Redis only carries these faster."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="events")
+    number = models.PositiveBigIntegerField()
+    kind = models.CharField(max_length=20)
+    data = models.JSONField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("conversation event")
+        verbose_name_plural = _("conversation events")
+        ordering = ["conversation_id", "number"]
+        constraints = [models.UniqueConstraint(fields=["conversation", "number"], name="event_number_once")]
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.kind}"

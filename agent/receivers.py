@@ -1,0 +1,1 @@
+"""Connects the signals of refunds to the conversation they concern."""

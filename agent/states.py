@@ -1,0 +1,49 @@
+"""States of conversations, turns, tool calls and cards."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class ConversationState(models.TextChoices):
+    OPEN = "open", _("open")
+    CLOSED = "closed", _("closed")
+
+
+class Author(models.TextChoices):
+    CUSTOMER = "customer", _("customer")
+    AGENT = "agent", _("agent")
+    STAFF = "staff", _("staff")
+    # A line the system writes by itself: money's outcome, an expired card, a model that cannot be reached.
+    SYSTEM = "system", _("system")
+
+
+class TurnState(models.TextChoices):
+    QUEUED = "queued", _("queued")
+    RUNNING = "running", _("running")
+    WAITING = "waiting", _("waiting for the customer's press")
+    DONE = "done", _("done")
+    FAILED = "failed", _("failed")
+
+
+# A conversation has at most one turn in these states, by database constraint.
+LIVE_TURNS = frozenset({TurnState.QUEUED, TurnState.RUNNING, TurnState.WAITING})
+
+
+class ToolCallState(models.TextChoices):
+    ASKED = "asked", _("asked")
+    SUSPENDED = "suspended", _("waiting for the customer's press")
+    ANSWERED = "answered", _("answered")
+
+
+class CardKind(models.TextChoices):
+    REFUND = "refund", _("refund")
+    RETURN = "return", _("return")
+    EXCHANGE = "exchange", _("exchange")
+
+
+class CardState(models.TextChoices):
+    OPEN = "open", _("open")
+    CONFIRMED = "confirmed", _("confirmed")
+    DECLINED = "declined", _("declined")
+    EXPIRED = "expired", _("expired")
+    WITHDRAWN = "withdrawn", _("withdrawn")

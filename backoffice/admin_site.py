@@ -1,0 +1,24 @@
+"""Django admin as this project serves it: an auditor's view, never a way in for other roles."""
+
+from typing import Any
+
+from django.contrib.admin import AdminSite
+from django.contrib.admin.apps import AdminConfig
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
+
+
+class BackofficeAdminConfig(AdminConfig):
+    default_site = "backoffice.admin_site.BackofficeAdminSite"
+
+
+class BackofficeAdminSite(AdminSite):
+    site_header = site_title = _("Refund Desk: records")
+    index_title = _("What happened, and who did it")
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """A signed-in person without the role is refused instead of being asked to sign in again."""
+        if request.user.is_authenticated and not self.has_permission(request):
+            raise PermissionDenied
+        return super().login(request, extra_context)

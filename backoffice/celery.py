@@ -1,0 +1,11 @@
+"""The Celery application: `chat` runs the agent's turns, `money` everything that touches a gateway."""
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "backoffice.settings")
+
+app = Celery("backoffice")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()

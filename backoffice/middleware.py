@@ -1,0 +1,67 @@
+"""Small middlewares: a request id in every log line, and headers that keep pages to themselves.
+
+Both work for sync and async views: an event stream must never be pushed through a thread.
+"""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+from asgiref.sync import iscoroutinefunction
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.decorators import sync_and_async_middleware
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+
+def _around(
+    get_response: Callable[[HttpRequest], Any],
+    before: Callable[[HttpRequest], None],
+    after: Callable[[HttpRequest, HttpResponseBase], None],
+) -> Callable[[HttpRequest], Any]:
+    if iscoroutinefunction(get_response):
+
+        async def async_middleware(request: HttpRequest) -> HttpResponseBase:
+            before(request)
+            response: HttpResponseBase = await get_response(request)
+            after(request, response)
+            return response
+
+        return async_middleware
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        before(request)
+        response: HttpResponseBase = get_response(request)
+        after(request, response)
+        return response
+
+    return middleware
+
+
+@sync_and_async_middleware
+def request_id(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+    def begin(request: HttpRequest) -> None:
+        request.request_id = uuid.uuid4().hex  # type: ignore[attr-defined]
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request_id=request.request_id)  # type: ignore[attr-defined]
+
+    def end(request: HttpRequest, response: HttpResponseBase) -> None:
+        response["X-Request-ID"] = request.request_id  # type: ignore[attr-defined]
+
+    return _around(get_response, begin, end)
+
+
+@sync_and_async_middleware
+def security_headers(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+    def nothing(request: HttpRequest) -> None:
+        return None
+
+    def end(request: HttpRequest, response: HttpResponseBase) -> None:
+        response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
+        response.headers.setdefault("Referrer-Policy", "same-origin")
+
+    return _around(get_response, nothing, end)

@@ -1,0 +1,243 @@
+"""Every setting of the product, read from the environment once and checked here.
+
+A malformed or missing value raises `ImproperlyConfigured` with one sentence that names the variable; `.env.example`
+lists all of them.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import environ
+import structlog
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+environ.Env.read_env(str(BASE_DIR / ".env"))
+
+T = TypeVar("T")
+
+
+def read(name: str, cast: Callable[..., T], *, expected: str, **default: Any) -> T:
+    """The environment variable `name` through one of environ's casts; `expected` completes the error sentence."""
+    try:
+        return cast(name, **default)
+    except ImproperlyConfigured:
+        raise ImproperlyConfigured(f"{name} is not set: it must be {expected}.") from None
+    except (ValueError, TypeError):
+        raise ImproperlyConfigured(f"{name} has a value that cannot be used: it must be {expected}.") from None
+
+
+def number(name: str, default: int, *, lowest: int = 0) -> int:
+    value = read(name, env.int, expected=f"a whole number of at least {lowest}", default=default)
+    if value < lowest:
+        raise ImproperlyConfigured(f"{name} is {value}: it must be a whole number of at least {lowest}.")
+    return value
+
+
+def boolean(name: str, default: bool) -> bool:
+    value = env.str(name, default=str(default)).strip().lower()
+    if value not in {"true", "false", "1", "0", "yes", "no", "on", "off"}:
+        raise ImproperlyConfigured(f"{name} is {value!r}: it must be true or false.")
+    return value in {"true", "1", "yes", "on"}
+
+
+def address(name: str, schemes: tuple[str, ...], **default: Any) -> str:
+    """An address that must start with one of `schemes`."""
+    value = read(name, env.str, expected=f"an address that starts with {' or '.join(schemes)}", **default)
+    if value and not value.startswith(schemes):
+        raise ImproperlyConfigured(
+            f"{name} has a value that cannot be used: it must be an address that starts with {' or '.join(schemes)}."
+        )
+    return value
+
+
+DEBUG = boolean("DEBUG", False)
+SECRET_KEY = read("SECRET_KEY", env.str, expected="a long random text that is kept secret")
+if len(SECRET_KEY) < 32:
+    raise ImproperlyConfigured("SECRET_KEY is too short: it must be a random text of at least 32 characters.")
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+
+INSTALLED_APPS = [
+    "backoffice",
+    "backoffice.admin_site.BackofficeAdminConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django_htmx",
+    "django_prometheus",
+    "rest_framework",
+    "rest_framework.authtoken",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "orders",
+    "refunds",
+    "agent",
+]
+
+MIDDLEWARE = [
+    "backoffice.middleware.request_id",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "backoffice.middleware.security_headers",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "backoffice.urls"
+ASGI_APPLICATION = "backoffice.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "backoffice.context.site",
+            ],
+            "builtins": ["backoffice.templatetags.desk"],
+        },
+    }
+]
+
+# Locks must mean the same in every run, so PostgreSQL is the only database. `CONN_MAX_AGE` stays 0 because the pool keeps
+# the connections; a larger value would run out of them under ASGI.
+DATABASES = {"default": read("DATABASE_URL", env.db_url, expected="an address like postgres://user:password@host/name")}
+if DATABASES["default"].get("ENGINE") != "django.db.backends.postgresql":
+    raise ImproperlyConfigured("DATABASE_URL has a value that cannot be used: it must start with postgres://.")
+DATABASES["default"]["CONN_MAX_AGE"] = 0
+DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
+    "min_size": 1,
+    "max_size": number("DATABASE_POOL_SIZE", 40, lowest=2),
+    "timeout": 10,
+}
+
+REDIS_URL = address("REDIS_URL", ("redis://", "rediss://", "unix://"))
+
+CELERY_BROKER_URL = REDIS_URL
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_DEFAULT_QUEUE = "celery"
+CELERY_TASK_ROUTES = {"agent.*": {"queue": "chat"}, "refunds.*": {"queue": "money"}, "orders.*": {"queue": "money"}}
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# A task that outlives this is delivered a second time. Leases in the database make that harmless; the sweepers, not the
+# broker, are what brings lost work back.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 6 * 3600}
+CELERY_TIMEZONE = "Asia/Taipei"
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+SWEEP_SECONDS = number("SWEEP_SECONDS", 10, lowest=1)
+CELERY_BEAT_SCHEDULE = {
+    name: {"task": name, "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}}
+    for name in ("agent.tasks.sweep", "refunds.tasks.sweep", "orders.tasks.sweep")
+}
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "front"
+LOGOUT_REDIRECT_URL = "login"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = boolean("SECURE_COOKIES", False)
+SECURE_CONTENT_TYPE_NOSNIFF = True
+X_FRAME_OPTIONS = "DENY"
+
+LANGUAGE_CODE = "zh-hant"
+LANGUAGES = [("zh-hant", "繁體中文"), ("en", "English")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+TIME_ZONE = "Asia/Taipei"
+USE_I18N = USE_TZ = True
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = BASE_DIR / "staticfiles"
+WHITENOISE_USE_FINDERS = True
+EMAIL_BACKEND = env.str("EMAIL_BACKEND", default="django.core.mail.backends.console.EmailBackend")
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "rest_framework.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PAGINATION_CLASS": "backoffice.api.Pages",
+    "PAGE_SIZE": 20,
+    "EXCEPTION_HANDLER": "backoffice.api.one_error_object",
+    "UNICODE_JSON": True,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Refund Desk API",
+    "DESCRIPTION": "Orders, refund quotes and refunds. Amounts are integers of the currency's smallest unit in use.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "ENFORCE_NON_BLANK_FIELDS": True,
+}
+
+# --- the product's own settings ---------------------------------------------------------------------------------------
+SHOP_NAME = env.str("SHOP_NAME", default="好聲音 GoodSound")
+PAYMENT_GATEWAY = env.str("PAYMENT_GATEWAY", default="simulated")
+if PAYMENT_GATEWAY != "simulated":
+    raise ImproperlyConfigured(f"PAYMENT_GATEWAY is {PAYMENT_GATEWAY!r}: it must be simulated.")
+GATEWAY_TIMEOUT_SECONDS = number("GATEWAY_TIMEOUT_SECONDS", 10, lowest=1)
+ORDER_WEBHOOK_URL = address("ORDER_WEBHOOK_URL", ("http://", "https://"), default="")
+ORDER_WEBHOOK_SECRET = env.str("ORDER_WEBHOOK_SECRET", default="")
+CUSTOMER_LINK_DAYS = number("CUSTOMER_LINK_DAYS", 14, lowest=1)
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
+SITE_URL = address("SITE_URL", ("http://", "https://"), default="http://localhost:8000")
+
+ANTHROPIC_API_KEY = env.str("ANTHROPIC_API_KEY", default="")
+ANTHROPIC_BASE_URL = address("ANTHROPIC_BASE_URL", ("http://", "https://"), default="https://api.anthropic.com")
+AGENT_MODEL = env.str("AGENT_MODEL", default="claude-sonnet-5-5")
+AGENT_IS_STAND_IN = boolean("AGENT_IS_STAND_IN", False)
+AGENT_MAX_STEPS = number("AGENT_MAX_STEPS", 12, lowest=1)
+AGENT_MAX_TURN_SECONDS = number("AGENT_MAX_TURN_SECONDS", 180, lowest=5)
+AGENT_MAX_OUTPUT_TOKENS = number("AGENT_MAX_OUTPUT_TOKENS", 2048, lowest=64)
+AGENT_MODEL_TIMEOUT_SECONDS = number("AGENT_MODEL_TIMEOUT_SECONDS", 60, lowest=1)
+AGENT_LEASE_SECONDS = number("AGENT_LEASE_SECONDS", 20, lowest=3)
+CHAT_MESSAGES_PER_MINUTE = number("CHAT_MESSAGES_PER_MINUTE", 20, lowest=1)
+CHAT_MESSAGE_MAX_CHARACTERS = number("CHAT_MESSAGE_MAX_CHARACTERS", 2000, lowest=1)
+
+structlog.configure(
+    processors=[
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso"),
+        structlog.processors.format_exc_info,
+        structlog.processors.JSONRenderer(ensure_ascii=False),
+    ],
+    logger_factory=structlog.stdlib.LoggerFactory(),
+    cache_logger_on_first_use=True,
+)
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "loggers": {"httpx2": {"level": "WARNING"}, "django.server": {"level": "WARNING"}},
+}

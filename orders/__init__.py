@@ -1,0 +1,1 @@
+"""Facts: customers, products, orders, payments, shipments, money and the audit log."""

@@ -1,0 +1,57 @@
+"""Who does something. Made at the entry point (view, API, task, tool), handed down to the service, kept in the audit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+
+from orders.models import Customer
+
+ActorKind = Literal["customer", "staff", "agent", "system"]
+
+
+class NotAllowed(Exception):
+    """The actor lacks the permission. `permission` is its full name, `app.codename`."""
+
+    def __init__(self, permission: str) -> None:
+        super().__init__(permission)
+        self.permission = permission
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """`customer` is whose goods are meant for kinds customer and agent; `correlation` says through what it came."""
+
+    kind: ActorKind
+    name: str
+    user: User | None = None
+    customer: Customer | None = None
+    correlation: Mapping[str, Any] = field(default_factory=dict)
+
+    def require(self, permission: str) -> None:
+        """Staff need the permission; a customer and the agent are held to their own orders instead (`access.py`).
+
+        Raises `NotAllowed`.
+        """
+        if self.kind == "staff" and not (self.user and self.user.has_perm(permission)):
+            raise NotAllowed(permission)
+
+
+def staff_actor(user: User | AbstractBaseUser | AnonymousUser, **correlation: Any) -> Actor:
+    assert isinstance(user, User)
+    return Actor(kind="staff", name=user.get_full_name() or user.username, user=user, correlation=correlation)
+
+
+def customer_actor(customer: Customer, **correlation: Any) -> Actor:
+    return Actor(
+        kind="customer", name=customer.name, user=customer.user, customer=customer, correlation=correlation
+    )
+
+
+def agent_actor(customer: Customer, **correlation: Any) -> Actor:
+    return Actor(kind="agent", name="agent", customer=customer, correlation=correlation)
+
+
+def system_actor(name: str, **correlation: Any) -> Actor:
+    return Actor(kind="system", name=name, correlation=correlation)

@@ -1,0 +1,39 @@
+"""The append-only history. Every transition writes one row here, inside the transaction that makes it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import structlog
+
+from orders.actors import Actor
+from orders.models import AuditEvent, Order
+
+
+def record(
+    *,
+    action: str,
+    actor: Actor,
+    subject_type: str,
+    subject_id: str,
+    order: Order | None = None,
+    chosen: Mapping[str, Any] | None = None,
+    computed: Mapping[str, Any] | None = None,
+    outcome: Mapping[str, Any] | None = None,
+    correlation: Mapping[str, Any] | None = None,
+) -> AuditEvent:
+    """Add one event. Call it inside the transaction of what it tells about: both are kept, or neither."""
+    bound = structlog.contextvars.get_contextvars()
+    context = {key: bound[key] for key in ("request_id", "job_id", "conversation_id", "turn_id") if key in bound}
+    return AuditEvent.objects.create(
+        action=action,
+        actor_kind=actor.kind,
+        actor_user=actor.user,
+        actor_name=actor.name,
+        order=order,
+        subject_type=subject_type,
+        subject_id=subject_id,
+        chosen=dict(chosen or {}),
+        computed=dict(computed or {}),
+        outcome=dict(outcome or {}),
+        correlation={**context, **actor.correlation, **(correlation or {})},
+    )

@@ -1,0 +1,50 @@
+"""The one error that every service raises when it refuses, and every door shows: code, message, hint, retryable."""
+
+from typing import Any
+
+
+class Refusal(Exception):
+    """A service's refusal, in the reader's language.
+
+    `code` is stable and for machines; `message` says what is wrong; `hint` says what to do instead; `field` names the
+    argument; `status` is the HTTP status an API answers with; `details` are data a door may show.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        hint: str = "",
+        field: str = "",
+        retryable: bool = False,
+        status: int = 409,
+        details: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code, self.message, self.hint, self.field = code, message, hint, field
+        self.retryable, self.status, self.details = retryable, status, details or {}
+
+    def as_dict(self) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "code": self.code, "message": self.message, "hint": self.hint, "retryable": self.retryable
+        }
+        if self.field:
+            body["field"] = self.field
+        if self.details:
+            body["details"] = self.details
+        return body
+
+
+class InvalidInput(Refusal):
+    """An argument that cannot be used: `field` names it, the message says what it must be."""
+
+    def __init__(self, field: str, message: str, *, hint: str = "", status: int = 400) -> None:
+        super().__init__("invalid_argument", message, hint=hint, field=field, status=status)
+
+
+class NotFound(Refusal):
+    """It does not exist, or is not yours: word for word the same."""
+
+    def __init__(self, message: str, *, hint: str = "", field: str = "") -> None:
+        super().__init__("not_found", message, hint=hint, field=field, status=404)

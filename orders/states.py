@@ -1,0 +1,50 @@
+"""The states of facts. A set of states has one name, here, and is restated nowhere."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class ShipmentState(models.TextChoices):
+    PACKED = "packed", _("packed")
+    SHIPPED = "shipped", _("shipped")
+    DELIVERED = "delivered", _("delivered")
+    LOST = "lost", _("lost")
+
+
+# What a shipment may become, from where. Anything else is refused.
+SHIPMENT_MOVES: dict[str, frozenset[str]] = {
+    ShipmentState.PACKED: frozenset({ShipmentState.SHIPPED, ShipmentState.DELIVERED}),
+    ShipmentState.SHIPPED: frozenset({ShipmentState.DELIVERED, ShipmentState.LOST}),
+    ShipmentState.LOST: frozenset({ShipmentState.DELIVERED}),
+    ShipmentState.DELIVERED: frozenset(),
+}
+
+
+class PaymentMethod(models.TextChoices):
+    CARD = "card", _("card")
+    STORE_CREDIT = "store_credit", _("store credit")
+    BANK_TRANSFER = "bank_transfer", _("bank transfer")
+    WALLET = "wallet", _("wallet")
+    CASH_ON_DELIVERY = "cash_on_delivery", _("cash on delivery")
+
+
+class DiscountKind(models.TextChoices):
+    FIXED = "fixed", _("fixed amount")
+    PERCENT = "percent", _("percentage")
+    BUNDLE = "bundle", _("bundle")
+
+
+class Settlement(models.TextChoices):
+    REPRICE = "reprice", _("earned again by what is kept")
+    PRORATE = "prorate", _("shared out over the goods")
+
+
+class Waiver(models.TextChoices):
+    THRESHOLD = "threshold", _("free above a threshold")
+    PICKUP = "pickup", _("free at pick-up")
+    PROMOTION = "promotion", _("free by promotion")
+
+
+class AnnouncementState(models.TextChoices):
+    WAITING = "waiting", _("waiting")
+    ACCEPTED = "accepted", _("accepted")

@@ -1,0 +1,1 @@
+"""The only place where money moves: policy, quotes, redeeming, gateways."""

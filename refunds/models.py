@@ -1,0 +1,294 @@
+"""Quotes, refunds and what became of them. Amounts are integers of the order's currency in its smallest unit in use.
+
+What a row means and how it may change stands in `refunds/states.py`; the lock order stands in `docs/money.md`.
+"""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from orders import ids
+from orders.models import Customer, LineItem, Order, Payment, ShipmentLine
+from refunds.states import (
+    AllocationState,
+    Asker,
+    AttemptOutcome,
+    FaultKind,
+    PolicyState,
+    QuoteAction,
+    QuoteState,
+    Reason,
+    RefundState,
+    ReturnKind,
+    ReturnState,
+)
+
+
+class RefundPolicy(models.Model):
+    """One version of the shop's rules for one currency. An order is settled by the version in force when it was placed."""
+
+    version = models.PositiveIntegerField()
+    currency = models.CharField(max_length=3)
+    state = models.CharField(max_length=12, choices=PolicyState.choices, default=PolicyState.DRAFT)
+    in_force_from = models.DateTimeField()
+    return_fee = models.PositiveBigIntegerField()
+    return_fee_enabled = models.BooleanField(default=True)
+    return_window_days = models.PositiveIntegerField(default=7)
+    lost_after_days = models.PositiveIntegerField(default=14)
+    excluded_categories = models.JSONField(default=list, blank=True)
+    shop_fault_reasons = models.JSONField(default=list)
+    tender_order = models.JSONField(default=list)
+    approval_above = models.PositiveBigIntegerField()
+    quote_minutes = models.PositiveIntegerField(default=15)
+
+    class Meta:
+        verbose_name = _("refund policy")
+        verbose_name_plural = _("refund policies")
+        ordering = ["currency", "-version"]
+        constraints = [
+            models.UniqueConstraint(fields=["currency", "version"], name="policy_version_once_per_currency"),
+            models.CheckConstraint(condition=Q(quote_minutes__gt=0), name="policy_quote_life_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.currency} v{self.version}"
+
+
+class RefundQuote(models.Model):
+    """An amount worked out for chosen goods, with its steps, good until `expires_at` while the order stays as it is.
+
+    `steps` are `[{code, params, amount}]` and sum to `amount`. `fingerprint` covers what the amount depends on.
+    `asker_ref` is who may supersede it: the conversation, the member of staff or the customer.
+    """
+
+    id = models.CharField(primary_key=True, max_length=32, default=ids.quote_id, editable=False)
+    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="refund_quotes")
+    action = models.CharField(max_length=8, choices=QuoteAction.choices)
+    state = models.CharField(max_length=12, choices=QuoteState.choices, default=QuoteState.OPEN)
+    amount = models.PositiveBigIntegerField()
+    fee = models.PositiveBigIntegerField(default=0)
+    counts_as_return = models.BooleanField(default=False)
+    currency = models.CharField(max_length=3)
+    steps = models.JSONField()
+    policy = models.ForeignKey(RefundPolicy, on_delete=models.PROTECT, related_name="quotes")
+    fingerprint = models.CharField(max_length=64)
+    asker = models.CharField(max_length=12, choices=Asker.choices)
+    asker_ref = models.CharField(max_length=80)
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="refund_quotes")
+    conversation_ref = models.CharField(max_length=40, blank=True)
+    tool_call_ref = models.CharField(max_length=80, null=True, blank=True, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("refund quote")
+        verbose_name_plural = _("refund quotes")
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["state", "expires_at"]), models.Index(fields=["order", "-created_at"])]
+        permissions = [
+            ("ask_quote", "Can ask what a refund comes to"),
+            ("redeem_quote", "Can confirm a refund for a customer"),
+        ]
+
+    def __str__(self) -> str:
+        return self.id
+
+
+class QuoteLine(models.Model):
+    """Units a quote is about. `shipment_line` says which parcel they came in; null for units not yet fulfilled."""
+
+    quote = models.ForeignKey(RefundQuote, on_delete=models.PROTECT, related_name="lines")
+    line_item = models.ForeignKey(LineItem, on_delete=models.PROTECT, related_name="+")
+    shipment_line = models.ForeignKey(ShipmentLine, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    quantity = models.PositiveIntegerField()
+    reason = models.CharField(max_length=20, choices=Reason.choices)
+    shop_fault = models.BooleanField()
+
+    class Meta:
+        verbose_name = _("quote line")
+        verbose_name_plural = _("quote lines")
+        ordering = ["quote_id", "id"]
+        constraints = [models.CheckConstraint(condition=Q(quantity__gt=0), name="quote_line_quantity_positive")]
+
+    def __str__(self) -> str:
+        return f"{self.line_item} × {self.quantity}"
+
+
+class Refund(models.Model):
+    """Money on its way back. One per quote; its state derives from its allocations (`refunds/outcome.py`)."""
+
+    id = models.CharField(primary_key=True, max_length=32, default=ids.refund_id, editable=False)
+    quote = models.OneToOneField(RefundQuote, on_delete=models.PROTECT, related_name="refund")
+    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="refunds")
+    amount = models.PositiveBigIntegerField()
+    currency = models.CharField(max_length=3)
+    state = models.CharField(max_length=20, choices=RefundState.choices)
+    confirmed_by_kind = models.CharField(max_length=12)
+    confirmed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    note = models.TextField(blank=True, help_text=_("Why, in the words of whoever confirmed it."))
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    decision_reason = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("refund")
+        verbose_name_plural = _("refunds")
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["state", "created_at"]), models.Index(fields=["order", "-created_at"])]
+        permissions = [
+            ("retry_refund", "Can send a refused refund again"),
+            ("approve_refund", "Can approve or reject a refund"),
+        ]
+
+    def __str__(self) -> str:
+        return self.id
+
+
+class RefundAllocation(models.Model):
+    """The part of a refund that goes back to one payment. A new attempt is made only after a definite refusal."""
+
+    id = models.CharField(primary_key=True, max_length=32, default=ids.allocation_id, editable=False)
+    refund = models.ForeignKey(Refund, on_delete=models.PROTECT, related_name="allocations")
+    payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="allocations")
+    position = models.PositiveIntegerField()
+    amount = models.PositiveBigIntegerField()
+    state = models.CharField(max_length=12, choices=AllocationState.choices, default=AllocationState.PENDING)
+    attempt = models.PositiveIntegerField(default=1, help_text=_("The attempt that counts now; the first is 1."))
+
+    class Meta:
+        verbose_name = _("refund allocation")
+        verbose_name_plural = _("refund allocations")
+        ordering = ["refund_id", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["refund", "payment"], name="one_allocation_per_payment"),
+            models.CheckConstraint(condition=Q(amount__gt=0), name="allocation_amount_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return self.id
+
+
+class GatewayAttempt(models.Model):
+    """One call to a gateway, written before it is made. `idempotency_key` is the allocation and the attempt."""
+
+    allocation = models.ForeignKey(RefundAllocation, on_delete=models.PROTECT, related_name="attempts")
+    number = models.PositiveIntegerField()
+    idempotency_key = models.CharField(max_length=64, unique=True)
+    provider = models.CharField(max_length=40)
+    outcome = models.CharField(max_length=12, choices=AttemptOutcome.choices, default=AttemptOutcome.SENDING)
+    provider_refund_id = models.CharField(max_length=80, null=True, blank=True)
+    code = models.CharField(max_length=64, blank=True)
+    message = models.CharField(max_length=240, blank=True)
+    started_at = models.DateTimeField()
+    answered_at = models.DateTimeField(null=True, blank=True)
+    asked_at = models.DateTimeField(null=True, blank=True, help_text=_("When the gateway was last asked about it."))
+    times_asked = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        verbose_name = _("gateway attempt")
+        verbose_name_plural = _("gateway attempts")
+        ordering = ["allocation_id", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["allocation", "number"], name="attempt_number_once"),
+            models.UniqueConstraint(fields=["provider", "provider_refund_id"], name="provider_refund_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.idempotency_key
+
+
+class Return(models.Model):
+    """A return authorisation (RMA). With a quote it promises that amount after receipt; an exchange has no quote."""
+
+    id = models.CharField(primary_key=True, max_length=32, default=ids.return_id, editable=False)
+    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="returns")
+    kind = models.CharField(max_length=10, choices=ReturnKind.choices)
+    state = models.CharField(max_length=12, choices=ReturnState.choices, default=ReturnState.REQUESTED)
+    quote = models.OneToOneField(
+        RefundQuote, null=True, blank=True, on_delete=models.PROTECT, related_name="return_request"
+    )
+    confirmed_by_kind = models.CharField(max_length=12)
+    confirmed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    note = models.TextField(blank=True)
+    # Who asked for it, so that asking twice (a job delivered again) makes one return.
+    request_ref = models.CharField(max_length=80, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("return")
+        verbose_name_plural = _("returns")
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind=ReturnKind.EXCHANGE, quote__isnull=True)
+                | Q(kind=ReturnKind.REFUND, quote__isnull=False),
+                name="return_for_refund_has_its_quote",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.id
+
+
+class ReturnLine(models.Model):
+    return_request = models.ForeignKey(Return, on_delete=models.PROTECT, related_name="lines")
+    line_item = models.ForeignKey(LineItem, on_delete=models.PROTECT, related_name="+")
+    shipment_line = models.ForeignKey(ShipmentLine, on_delete=models.PROTECT, related_name="+")
+    quantity = models.PositiveIntegerField()
+    reason = models.CharField(max_length=20, choices=Reason.choices)
+
+    class Meta:
+        verbose_name = _("return line")
+        verbose_name_plural = _("return lines")
+        ordering = ["return_request_id", "id"]
+        constraints = [models.CheckConstraint(condition=Q(quantity__gt=0), name="return_line_quantity_positive")]
+
+    def __str__(self) -> str:
+        return f"{self.line_item} × {self.quantity}"
+
+
+class SimulatedRefund(models.Model):
+    """The simulated gateway's own ledger: what it has really paid out. The product reads it only through the gateway."""
+
+    provider_refund_id = models.CharField(max_length=80, unique=True)
+    idempotency_key = models.CharField(max_length=64, unique=True)
+    charge_ref = models.CharField(max_length=64)
+    amount = models.PositiveBigIntegerField()
+    currency = models.CharField(max_length=3)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("simulated gateway: refund")
+        verbose_name_plural = _("simulated gateway: refunds")
+        indexes = [models.Index(fields=["charge_ref"])]
+
+    def __str__(self) -> str:
+        return self.provider_refund_id
+
+
+class SimulatedFault(models.Model):
+    """A switch on the simulated gateway: its next `remaining` refund calls go wrong in this way."""
+
+    kind = models.CharField(max_length=16, choices=FaultKind.choices)
+    remaining = models.PositiveIntegerField(default=1)
+    seconds = models.FloatField(default=3.0, help_text=_("For a slow answer: how long it takes."))
+    charge_ref = models.CharField(max_length=64, blank=True, help_text=_("Only for this payment; empty: for any."))
+
+    class Meta:
+        verbose_name = _("simulated gateway: fault")
+        verbose_name_plural = _("simulated gateway: faults")
+
+    def __str__(self) -> str:
+        return f"{self.kind} × {self.remaining}"

@@ -1,0 +1,10 @@
+"""What `refunds` tells whoever listens, always after commit. Listeners look the row up: a signal only says "look"."""
+
+from django.dispatch import Signal
+
+# quote_id: str. The quote was redeemed, declined, superseded or has expired, or redeeming it was refused.
+quote_ended = Signal()
+# refund_id: str. The refund has another state: sent, paid, refused, being checked, approved, rejected.
+refund_moved = Signal()
+# return_id: str. The return authorisation has another state.
+return_moved = Signal()

@@ -1,0 +1,108 @@
+"""States of quotes, refunds, returns and policies: one list each, the moves between them, and the named sets."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class QuoteAction(models.TextChoices):
+    CANCEL = "cancel", _("cancel and refund now")
+    RETURN = "return", _("return, refund after receipt")
+    LOST = "lost", _("refund of lost goods")
+
+
+class QuoteState(models.TextChoices):
+    OPEN = "open", _("open")
+    REDEEMED = "redeemed", _("redeemed")
+    EXPIRED = "expired", _("expired")
+    SUPERSEDED = "superseded", _("superseded")
+    DECLINED = "declined", _("declined")
+
+
+class Asker(models.TextChoices):
+    CUSTOMER = "customer", _("customer")
+    STAFF = "staff", _("staff")
+    AGENT = "agent", _("agent")
+    SYSTEM = "system", _("system")
+
+
+class RefundState(models.TextChoices):
+    PENDING_APPROVAL = "pending_approval", _("waiting for approval")
+    PENDING = "pending", _("being sent")
+    SUCCEEDED = "succeeded", _("succeeded")
+    FAILED = "failed", _("failed")
+    UNKNOWN = "unknown", _("being checked")
+    REJECTED = "rejected", _("rejected")
+    EXPIRED = "expired", _("expired")
+
+
+# Refunds that let go of goods and money again. All others count as spent.
+RELEASED = frozenset({RefundState.REJECTED, RefundState.EXPIRED})
+REFUND_MOVES: dict[str, frozenset[str]] = {
+    RefundState.PENDING_APPROVAL: frozenset({RefundState.PENDING, RefundState.REJECTED, RefundState.EXPIRED}),
+    RefundState.PENDING: frozenset({RefundState.SUCCEEDED, RefundState.FAILED, RefundState.UNKNOWN}),
+    RefundState.UNKNOWN: frozenset({RefundState.SUCCEEDED, RefundState.FAILED}),
+    RefundState.FAILED: frozenset({RefundState.PENDING}),
+    RefundState.SUCCEEDED: frozenset(),
+    RefundState.REJECTED: frozenset(),
+    RefundState.EXPIRED: frozenset(),
+}
+
+
+class AllocationState(models.TextChoices):
+    PENDING = "pending", _("to be sent")
+    SUCCEEDED = "succeeded", _("succeeded")
+    FAILED = "failed", _("refused")
+    UNKNOWN = "unknown", _("being checked")
+
+
+class AttemptOutcome(models.TextChoices):
+    SENDING = "sending", _("sent, no answer yet")
+    SUCCEEDED = "succeeded", _("succeeded")
+    REFUSED = "refused", _("refused")
+    UNKNOWN = "unknown", _("unknown")
+
+
+class ReturnKind(models.TextChoices):
+    REFUND = "refund", _("return for a refund")
+    EXCHANGE = "exchange", _("exchange")
+
+
+class ReturnState(models.TextChoices):
+    REQUESTED = "requested", _("requested")
+    RECEIVED = "received", _("received")
+    ACCEPTED = "accepted", _("accepted")
+    REFUNDED = "refunded", _("refunded")
+    EXCHANGED = "exchanged", _("exchanged")
+    REJECTED = "rejected", _("rejected")
+    WITHDRAWN = "withdrawn", _("withdrawn")
+
+
+# Returns whose goods still count as gone and whose promised amount counts as given back.
+OPEN_RETURNS = frozenset({ReturnState.REQUESTED, ReturnState.RECEIVED, ReturnState.ACCEPTED})
+
+
+class PolicyState(models.TextChoices):
+    DRAFT = "draft", _("draft")
+    PUBLISHED = "published", _("published")
+    SUPERSEDED = "superseded", _("superseded")
+
+
+class Reason(models.TextChoices):
+    """Why goods leave, per line. Which of them are the shop's fault is the policy's to say."""
+
+    CHANGED_MIND = "changed_mind", _("changed mind")
+    LATE_DELIVERY = "late_delivery", _("does not want to wait")
+    DEFECTIVE = "defective", _("defective")
+    WRONG_ITEM = "wrong_item", _("wrong item")
+    LOST = "lost", _("lost on the way")
+    SHOP_CANCELLED = "shop_cancelled", _("cancelled by the shop")
+    OTHER = "other", _("other")
+
+
+class FaultKind(models.TextChoices):
+    """What the simulated gateway can be told to do to the next calls."""
+
+    REFUSE = "refuse", _("refuse")
+    SLOW = "slow", _("answer slowly")
+    TIMEOUT_AFTER = "timeout_after", _("act, then time out")
+    TIMEOUT_BEFORE = "timeout_before", _("time out without acting")
