@@ -27,7 +27,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM pg_trigger WHERE tgname = %s", [trigger])
         if cursor.fetchone():
-            cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER {trigger}")  # noqa: S608
+            cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER {trigger}")
 
 
 @pytest.fixture(scope="session")

@@ -77,7 +77,7 @@ def _allows(path: Path, user: pwd.struct_passwd, wanted: int) -> bool:
 
 
 def reachable_home(folder: Path, user: pwd.struct_passwd | None) -> Path:
-    """`folder`, or a stand-in outside when `user` cannot walk to it (a clone under /root is closed to everyone else)."""
+    """`folder`, or a stand-in outside when `user` cannot walk to it: a clone under /root is closed to everyone."""
     folder.mkdir(parents=True, exist_ok=True)
     if user is None or may(folder, user, 0o1):
         return folder

@@ -1,6 +1,5 @@
 """Child processes that never outlive their parent, and the small questions asked about processes in general."""
 
-import ctypes
 import os
 import pwd
 import signal
@@ -12,24 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+LAUNCHER = Path(__file__).with_name("launch.py")
 
 
 class StartError(RuntimeError):
     """Something could not be started; the text is one sentence for the person who typed the command."""
-
-
-def die_with_parent(death_signal: signal.Signals, parent: int) -> None:
-    """Ask the kernel to send `death_signal` to this process when the thread that made it ends.
-
-    To be called in the child, after a change of user (which would undo it). Linux only; elsewhere it does nothing.
-    """
-    if _libc is None:
-        return
-    _libc.prctl(PR_SET_PDEATHSIG, int(death_signal), 0, 0, 0)
-    if os.getppid() != parent:  # the parent ended before the request was made
-        os._exit(1)
 
 
 def spawn(
@@ -41,27 +27,21 @@ def spawn(
     death_signal: signal.Signals = signal.SIGTERM,
     user: pwd.struct_passwd | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start `command` in a session of its own, its output appended to `log`.
+    """Start `command` (a full path first) in a session of its own, its output appended to `log`.
 
-    Call it from the main thread only: the kernel ties the death signal to the *thread* that forked, not to the process.
+    The kernel sends it `death_signal` when the *thread* that called this ends, so call it from a thread that lasts.
     """
-    parent = os.getpid()
-
-    def prepare() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a background shell may have left it ignored
-        die_with_parent(death_signal, parent)
-
+    uid, gid = (user.pw_uid, user.pw_gid) if user else (-1, -1)
+    launcher = [sys.executable, "-I", "-S", str(LAUNCHER), str(int(death_signal)), str(os.getpid()), str(uid), str(gid)]
     with log.open("ab") as output:
         return subprocess.Popen(
-            [str(part) for part in command],
+            launcher + [str(part) for part in command],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             env=dict(env),
             cwd=cwd,
             start_new_session=True,
-            preexec_fn=prepare,
-            **({} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}),
         )
 
 

