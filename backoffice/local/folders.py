@@ -22,8 +22,11 @@ def lock_folder(folder: Path) -> IO[str]:
 
     Raises `FolderInUse` at once when another process has it.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    handle = (folder / "lock").open("a")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = (folder / "lock").open("a")
+    except OSError as error:
+        raise StartError(f"The data folder {folder} cannot be used: {error.strerror}.") from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

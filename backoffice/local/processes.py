@@ -69,17 +69,6 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def port_is_taken(port: int) -> bool:
-    """Whether a server could not listen on this loopback port now."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return True
-    return False
-
-
 def poll_until(condition: Callable[[], bool], *, timeout: float, every: float = 0.05) -> bool:
     """Ask `condition` every `every` seconds until it is true; False when `timeout` seconds have passed."""
     deadline = time.monotonic() + timeout

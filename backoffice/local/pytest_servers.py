@@ -15,6 +15,7 @@ from typing import IO
 import pytest
 
 from backoffice.local.folders import FolderInUse, lock_folder
+from backoffice.local.messages import ROOT, compile_stale
 from backoffice.local.servers import PostgresServer, ValkeyServer
 
 PREFIX = "refund-desk-test-"
@@ -99,4 +100,5 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
         servers = TestServers()
         early_config.add_cleanup(servers.stop)
         servers.start()
+        compile_stale(ROOT / "locale")
     yield

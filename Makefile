@@ -1,0 +1,59 @@
+# Everything a newcomer types. Needs Python 3.11 or later and make; the rest is installed into .venv.
+
+PYTHONS := python3.14 python3.13 python3.12 python3.11 python3 python
+PYTHON := .venv/bin/python
+PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-input
+
+.PHONY: help demo demo-reset test lint format messages
+
+help:
+	@echo "make demo        run the desk on http://localhost:8000 (PORT=8001 make demo for another port)"
+	@echo "make demo-reset  clear the demo's data"
+	@echo "make test        run every test (ARGS='-k refund' for some)"
+	@echo "make lint        check style, types and who imports whom"
+	@echo "make format      let ruff rewrite what it can"
+	@echo "make messages    bring the translation files up to date with the sources"
+
+demo: .venv/runtime.stamp
+	@exec $(PYTHON) -m backoffice.local.demo
+
+demo-reset: .venv/runtime.stamp
+	@$(PYTHON) -m backoffice.local.demo reset
+
+test: .venv/dev.stamp
+	@CHROMIUM=$$($(PYTHON) -m backoffice.local.chromium) && export CHROMIUM && $(PYTHON) -m pytest $(ARGS)
+
+lint: .venv/dev.stamp
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	SECRET_KEY=$$($(PYTHON) -c "print('x' * 50)") DATABASE_URL=postgres:///x REDIS_URL=redis:///0 $(PYTHON) -m mypy .
+	.venv/bin/lint-imports
+
+format: .venv/dev.stamp
+	$(PYTHON) -m ruff check --fix .
+	$(PYTHON) -m ruff format .
+
+messages: .venv/runtime.stamp
+	$(PYTHON) -m backoffice.local.messages extract
+	$(PYTHON) -m backoffice.local.messages compile
+
+# Packages are installed again only when the lists of packages change.
+.venv/runtime.stamp: requirements.txt | $(PYTHON)
+	@echo "Installing packages (once, about a minute)…"
+	@$(PIP) -r requirements.txt && touch $@
+
+.venv/dev.stamp: requirements.txt requirements-dev.txt | $(PYTHON)
+	@echo "Installing packages for tests and checks (once, about a minute)…"
+	@$(PIP) -r requirements-dev.txt && touch $@ .venv/runtime.stamp
+
+$(PYTHON):
+	@for python in $(PYTHONS); do \
+	  $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+	  $$python -c 'import ensurepip, venv' 2>/dev/null || { without=$$python; continue; }; \
+	  exec $$python -m venv --clear .venv; \
+	done; \
+	if [ -n "$$without" ]; then \
+	  echo "$$without cannot make virtual environments: install its venv module (Debian: apt-get install python3-venv)." >&2; \
+	else \
+	  echo "Refund Desk needs Python 3.11 or later, and found none under the names $(PYTHONS)." >&2; \
+	fi; exit 1
