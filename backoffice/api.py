@@ -1,10 +1,18 @@
-"""What all API views share: pages, and the one error object."""
+"""What all API views share: pages, and the one error object that every failure is answered with."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.utils.translation import gettext as _
+from rest_framework import exceptions, status
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.response import Response
-from rest_framework.views import exception_handler
+from rest_framework.views import set_rollback
+
+from orders.actors import NotAllowed
+from orders.errors import InvalidInput, NotFound, Refusal
 
 
 class Pages(PageNumberPagination):
@@ -12,5 +20,92 @@ class Pages(PageNumberPagination):
     max_page_size = 100
 
 
+# Code and status of what DRF raises by itself. Subclasses come before their parents.
+_CODES: list[tuple[type[exceptions.APIException], str]] = [
+    (exceptions.ParseError, "malformed_body"),
+    (exceptions.NotAuthenticated, "not_authenticated"),
+    (exceptions.AuthenticationFailed, "not_authenticated"),
+    (exceptions.PermissionDenied, "not_allowed"),
+    (exceptions.NotFound, "not_found"),
+    (exceptions.MethodNotAllowed, "method_not_allowed"),
+    (exceptions.NotAcceptable, "not_acceptable"),
+    (exceptions.UnsupportedMediaType, "unsupported_media_type"),
+    (exceptions.Throttled, "too_many_requests"),
+]
+
+
 def one_error_object(error: Exception, context: dict[str, Any]) -> Response | None:
-    return exception_handler(error, context)
+    """DRF's exception handler: any failure we expect becomes `{code, message, hint, retryable[, field, details]}`.
+
+    None for what nobody expected: that is a 500, and `backoffice.errors.server_error` answers it.
+    """
+    refusal = as_refusal(error)
+    if refusal is None:
+        return None
+    set_rollback()
+    return Response(refusal.as_dict(), status=refusal.status, headers=_headers(error, refusal))
+
+
+def as_refusal(error: Exception) -> Refusal | None:
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, NotAllowed | PermissionDenied):
+        return not_allowed()
+    if isinstance(error, Http404):
+        return NotFound(_("It does not exist, or it belongs to somebody else."))
+    if isinstance(error, exceptions.ValidationError):
+        field, message = first_problem(error.detail)
+        return InvalidInput(field, message)
+    if isinstance(error, exceptions.APIException):
+        return _of_framework(error)
+    return None
+
+
+def not_allowed() -> Refusal:
+    return Refusal(
+        "not_allowed",
+        _("Your account may not do this."),
+        hint=_("Ask somebody whose role includes it."),
+        status=status.HTTP_403_FORBIDDEN,
+    )
+
+
+def _of_framework(error: exceptions.APIException) -> Refusal:
+    code = next((code for kind, code in _CODES if isinstance(error, kind)), "error")
+    if code == "not_allowed" and str(error.detail).startswith("CSRF"):
+        code = "csrf_failed"
+    wait = getattr(error, "wait", None)
+    details = {"retry_after": int(wait)} if wait else None
+    return Refusal(
+        code, str(error.detail), status=error.status_code, retryable=code == "too_many_requests", details=details
+    )
+
+
+def _headers(error: Exception, refusal: Refusal) -> dict[str, str]:
+    headers = {}
+    if auth_header := getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = auth_header
+    if wait := refusal.details.get("retry_after"):
+        headers["Retry-After"] = str(wait)
+    return headers
+
+
+def first_problem(detail: Any, path: str = "") -> tuple[str, str]:
+    """The first complaint in DRF's nested detail and where it is: `("lines[0].quantity", "…")`."""
+    if isinstance(detail, Mapping):
+        key, value = next(iter(detail.items()))
+        return first_problem(value, path if key == "non_field_errors" else _join(path, key))
+    if isinstance(detail, Sequence) and not isinstance(detail, str):
+        for index, value in enumerate(detail):
+            if isinstance(value, Mapping):
+                if value:
+                    return first_problem(value, f"{path}[{index}]")
+            elif value:
+                return first_problem(value, path)
+    return path, str(detail)
+
+
+def _join(path: str, key: Any) -> str:
+    if isinstance(key, int):
+        return f"{path}[{key}]"
+    return f"{path}.{key}" if path else str(key)

@@ -9,3 +9,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "backoffice.settings")
 app = Celery("backoffice")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+def _steps() -> None:
+    from backoffice.heartbeat import Heartbeat  # reads Django's settings, which are being loaded around this module
+
+    app.steps["consumer"].add(Heartbeat)
+
+
+_steps()

@@ -4,7 +4,15 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from backoffice.screens.gate import permissions_of
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    return {"shop_name": settings.SHOP_NAME, "agent_is_stand_in": settings.AGENT_IS_STAND_IN}
+    return {
+        "shop_name": settings.SHOP_NAME,
+        "agent_is_stand_in": settings.AGENT_IS_STAND_IN,
+        # Lazy: an event stream and an error page must not ask the database who is reading.
+        "may": SimpleLazyObject(lambda: permissions_of(request.user)),
+    }

@@ -59,6 +59,7 @@ if len(SECRET_KEY) < 32:
     raise ImproperlyConfigured("SECRET_KEY is too short: it must be a random text of at least 32 characters.")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+CSRF_FAILURE_VIEW = "backoffice.errors.csrf_failure"
 
 INSTALLED_APPS = [
     "backoffice",
@@ -208,6 +209,8 @@ ORDER_WEBHOOK_URL = address("ORDER_WEBHOOK_URL", ("http://", "https://"), defaul
 ORDER_WEBHOOK_SECRET = env.str("ORDER_WEBHOOK_SECRET", default="")
 CUSTOMER_LINK_DAYS = number("CUSTOMER_LINK_DAYS", 14, lowest=1)
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
+# Shows the demo accounts at the sign-in page. Never set it where real orders are.
+DEMO = boolean("DEMO", False)
 SITE_URL = address("SITE_URL", ("http://", "https://"), default="http://localhost:8000")
 
 ANTHROPIC_API_KEY = env.str("ANTHROPIC_API_KEY", default="")

@@ -1,6 +1,40 @@
 """Every address of the product. Names and addresses are a contract with the outside (`docs/architecture.md`)."""
 
-from django.contrib import admin
-from django.urls import path
+from importlib.util import find_spec
 
-urlpatterns = [path("admin/", admin.site.urls)]
+from django.contrib import admin
+from django.contrib.auth.views import LogoutView
+from django.urls import URLPattern, URLResolver, include, path
+from django.views.i18n import set_language
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+from backoffice import health
+from backoffice.screens import front, sign_in
+
+handler400 = "backoffice.errors.bad_request"
+handler403 = "backoffice.errors.forbidden"
+handler404 = "backoffice.errors.not_found"
+handler500 = "backoffice.errors.server_error"
+
+
+def _part(route: str, module: str) -> list[URLPattern | URLResolver]:
+    return [path(route, include(module))] if find_spec(module) else []
+
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", front.front, name="front"),
+    path("accounts/login/", sign_in.SignIn.as_view(), name="login"),
+    path("accounts/logout/", LogoutView.as_view(), name="logout"),
+    path("i18n/setlang/", set_language, name="set_language"),
+    *_part("", "orders.urls"),
+    *_part("", "agent.urls"),
+    *_part("", "refunds.urls"),
+    path("admin/", admin.site.urls),
+    path("healthz", health.alive, name="healthz"),
+    path("readyz", health.ready, name="readyz"),
+    path("metrics", health.metrics, name="metrics"),
+    *_part("api/v1/", "orders.api_urls"),
+    *_part("api/v1/", "refunds.api_urls"),
+    path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/v1/docs/", SpectacularSwaggerSplitView.as_view(), name="api-docs"),
+]

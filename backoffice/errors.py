@@ -1,0 +1,83 @@
+"""What anybody is shown when a request cannot be answered: a kind page for people, the one error object for programs."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
+
+from orders.errors import Refusal
+
+
+def wants_json(request: HttpRequest) -> bool:
+    """Programs are answered in JSON: everything below /api/, and whoever accepts JSON but not HTML."""
+    accept = request.headers.get("Accept", "")
+    return request.path.startswith("/api/") or ("application/json" in accept and "text/html" not in accept)
+
+
+def error_body(code: str, message: str, *, hint: str = "", retryable: bool = False) -> dict[str, Any]:
+    return Refusal(code, message, hint=hint, retryable=retryable).as_dict()
+
+
+def page(request: HttpRequest, *, status: int, code: str, title: str, message: str, hint: str = "") -> HttpResponse:
+    """The page uses no database and no session, so that it can be shown when they are what failed."""
+    if wants_json(request):
+        body = error_body(code, message, hint=hint, retryable=status >= 500)
+        return JsonResponse(body, status=status, json_dumps_params={"ensure_ascii": False})
+    context = {"status": status, "title": title, "message": message, "hint": hint}
+    return HttpResponse(render_to_string("errors/page.html", context), status=status)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return page(
+        request,
+        status=400,
+        code="bad_request",
+        title=_("We could not read this request"),
+        message=_("Something in the request was incomplete or broken."),
+        hint=_("Go back and try once more."),
+    )
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return page(
+        request,
+        status=403,
+        code="not_allowed",
+        title=_("This page is not for your account"),
+        message=_("You are signed in, but your role does not include this page."),
+        hint=_("Ask a supervisor if you need it for your work, or sign in with another account."),
+    )
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return page(
+        request,
+        status=404,
+        code="not_found",
+        title=_("We could not find this"),
+        message=_("It does not exist, or it belongs to somebody else."),
+        hint=_("Check the address, or begin again at the front page."),
+    )
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    return page(
+        request,
+        status=500,
+        code="server_error",
+        title=_("Something went wrong on our side"),
+        message=_("Your request did not go through because of a fault here. It has been noted."),
+        hint=_("Reload the page first to see where things stand before you repeat anything."),
+    )
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    return page(
+        request,
+        status=403,
+        code="csrf_failed",
+        title=_("This form is out of date"),
+        message=_("Nothing was done: the form had been open for too long, or cookies are switched off."),
+        hint=_("Go back, reload the page and send it again."),
+    )

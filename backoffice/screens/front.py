@@ -1,0 +1,29 @@
+"""The front door: everybody is sent to the page where their work is."""
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_safe
+
+from backoffice.screens.gate import ORDERS, QUEUE, may
+
+
+@require_safe
+def front(request: HttpRequest) -> HttpResponse:
+    return redirect(landing(request))
+
+
+def landing(request: HttpRequest) -> str:
+    """The name of the page this person begins at; for somebody without any role, their own (empty) list of orders."""
+    user: User | AnonymousUser = request.user
+    if user.is_active and user.is_superuser:
+        return "admin:index"
+    if may(user, QUEUE):
+        return "staff-queue"
+    if may(user, ORDERS):
+        return "staff-orders"
+    if user.is_active and user.is_staff:
+        return "admin:index"
+    from orders.access import shopper_of
+
+    return "orders" if user.is_authenticated or shopper_of(request) else "login"

@@ -1,0 +1,57 @@
+"""Who may open which screen. Services check once more: a screen that was forgotten here gives nothing away."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, Final, ParamSpec
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+
+Args = ParamSpec("Args")
+View = Callable[Concatenate[HttpRequest, Args], HttpResponse]
+AnyUser = User | AbstractBaseUser | AnonymousUser
+
+# A screen is open to whoever has any one of its permissions.
+QUEUE: Final = ("agent.answer_conversation",)
+ORDERS: Final = ("refunds.ask_quote", "orders.handle_shipments")
+REFUNDS: Final = ("refunds.ask_quote",)
+APPROVALS: Final = ("refunds.approve_refund",)
+SHIPMENTS: Final = ("orders.handle_shipments",)
+
+
+def may(user: AnyUser, permissions: tuple[str, ...]) -> bool:
+    return isinstance(user, User) and any(user.has_perm(permission) for permission in permissions)
+
+
+def staff_screen(permissions: tuple[str, ...]) -> Callable[[View[Args]], View[Args]]:
+    """Strangers are asked to sign in; a signed-in person without the role gets 403, not another sign-in."""
+
+    def decorate(view: View[Args]) -> View[Args]:
+        @wraps(view)
+        def gated(request: HttpRequest, *args: Args.args, **kwargs: Args.kwargs) -> HttpResponse:
+            if not request.user.is_authenticated:
+                return redirect_to_login(request.get_full_path())
+            if not may(request.user, permissions):
+                raise PermissionDenied
+            return view(request, *args, **kwargs)
+
+        return gated
+
+    return decorate
+
+
+def permissions_of(user: AnyUser) -> dict[str, Any]:
+    """What navigation and buttons ask: `may.queue`, `may.orders` …"""
+    return {
+        "queue": may(user, QUEUE),
+        "orders": may(user, ORDERS),
+        "refunds": may(user, REFUNDS),
+        "redeem": may(user, ("refunds.redeem_quote",)),
+        "retry": may(user, ("refunds.retry_refund",)),
+        "approvals": may(user, APPROVALS),
+        "shipments": may(user, SHIPMENTS),
+        "links": may(user, ("orders.issue_customer_link",)),
+        "records": isinstance(user, User) and user.is_staff,
+    }

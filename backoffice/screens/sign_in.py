@@ -1,0 +1,24 @@
+"""Signing in: Django's own form, with the demo's accounts beside it where the demo says so."""
+
+from typing import Any, Final
+
+from django.conf import settings
+from django.contrib.auth.views import LoginView
+from django.utils.translation import gettext_lazy as _
+
+DEMO_ACCOUNTS: Final = [
+    ("ming", _("customer 王小明, order 5531")),
+    ("ming2", _("another customer 王小明, order 5602")),
+    ("staff", _("support staff")),
+    ("supervisor", _("supervisor: may approve too")),
+    ("warehouse", _("warehouse: packs and receives")),
+    ("auditor", _("auditor: reads the records")),
+    ("admin", _("administrator")),
+]
+
+
+class SignIn(LoginView):
+    template_name = "registration/login.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(demo_accounts=DEMO_ACCOUNTS if settings.DEMO else [], **kwargs)

@@ -1,0 +1,80 @@
+"""Who asks whether the service is well gets an answer in time, part by part."""
+
+import threading
+import time
+from collections.abc import Generator
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from backoffice import health, heartbeat
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def model_listens(settings: Settings) -> Generator[None]:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        settings.ANTHROPIC_BASE_URL = f"http://127.0.0.1:{server.getsockname()[1]}"
+        yield
+
+
+def test_alive_says_so_without_looking_at_anything(client: Client) -> None:
+    assert client.get("/healthz").json() == {"status": "ok"}
+
+
+@pytest.mark.usefixtures("model_listens")
+def test_ready_when_every_part_answers(client: Client) -> None:
+    heartbeat.beat(["chat", "money"])
+    answer = client.get("/readyz")
+    assert answer.json() == {
+        "database": "ok", "redis": "ok", "worker_chat": "ok", "worker_money": "ok", "model": "ok"
+    }
+    assert answer.status_code == 200
+
+
+@pytest.mark.usefixtures("model_listens")
+def test_a_worker_that_does_not_renew_its_sign_of_life_is_missing(client: Client) -> None:
+    heartbeat.beat(["chat"])
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.json()["worker_money"], answer.json()["worker_chat"]) == (503, "missing", "ok")
+
+
+def test_a_model_that_nobody_serves_is_missing(client: Client, settings: Settings) -> None:
+    settings.ANTHROPIC_BASE_URL = "http://127.0.0.1:9"
+    assert client.get("/readyz").json()["model"] == "missing"
+
+
+def test_redis_that_is_away_is_reported_and_the_rest_still_answers(client: Client, settings: Settings) -> None:
+    settings.REDIS_URL = "redis://127.0.0.1:9/0"
+    parts = client.get("/readyz").json()
+    assert (parts["redis"], parts["worker_chat"], parts["database"]) == ("missing", "missing", "ok")
+
+
+def test_a_part_that_hangs_does_not_hang_the_answer(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    released = threading.Event()
+    stuck = health.Probe("model", lambda: released.wait(30) and None)
+    monkeypatch.setattr(health, "PROBES", [health.Probe("database", health.ask_database), stuck])
+    began = time.monotonic()
+    answers = [client.get("/readyz") for _ in range(2)]
+    released.set()
+    assert time.monotonic() - began < 4
+    assert [answer.json() for answer in answers] == [{"database": "ok", "model": "no answer"}] * 2
+
+
+def test_metrics_are_for_superusers_and_for_the_scrape_token(
+    client: Client, admin_client: Client, settings: Settings
+) -> None:
+    settings.METRICS_TOKEN = "scrape-me"
+    assert client.get("/metrics").status_code == 401
+    assert client.get("/metrics", headers={"Authorization": "Bearer wrong"}).status_code == 401
+    assert client.get("/metrics", headers={"Authorization": "Bearer scrape-me"}).status_code == 200
+    assert b"python_info" in admin_client.get("/metrics").content
+
+
+def test_an_empty_scrape_token_opens_nothing(client: Client, settings: Settings) -> None:
+    settings.METRICS_TOKEN = ""
+    assert client.get("/metrics", headers={"Authorization": "Bearer "}).status_code == 401
