@@ -2,6 +2,7 @@
 
 PYTHONS := python3.14 python3.13 python3.12 python3.11 python3 python
 PYTHON := .venv/bin/python
+DEMO_FOLDER := .demo
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-input
 
 .PHONY: help demo demo-reset test lint format messages
@@ -15,10 +16,10 @@ help:
 	@echo "make messages    bring the translation files up to date with the sources"
 
 demo: .venv/runtime.stamp
-	@exec $(PYTHON) -m backoffice.local.demo
+	@exec $(PYTHON) -m backoffice.local.demo --folder $(DEMO_FOLDER)
 
 demo-reset: .venv/runtime.stamp
-	@$(PYTHON) -m backoffice.local.demo reset
+	@$(PYTHON) -m backoffice.local.demo reset --folder $(DEMO_FOLDER)
 
 test: .venv/dev.stamp
 	@CHROMIUM=$$($(PYTHON) -m backoffice.local.chromium) && export CHROMIUM && $(PYTHON) -m pytest $(ARGS)

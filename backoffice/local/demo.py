@@ -1,5 +1,6 @@
 """What `make demo` runs: the whole desk, until Ctrl-C or SIGTERM reaches this process, its process group or `make`."""
 
+import argparse
 import ctypes
 import os
 import shutil
@@ -18,7 +19,6 @@ from backoffice.local.preflight import read_port
 from backoffice.local.processes import StartError
 from backoffice.local.stack import ROOT, Stack
 
-FOLDER = ROOT / ".demo"
 WELCOME = """
 Refund Desk is ready.
 
@@ -96,12 +96,12 @@ def catches_sigint(status: Path) -> bool:
     return bool(int(caught.split()[1], 16) & 1 << (signal.SIGINT - 1))
 
 
-def run() -> None:
+def run(folder: Path) -> None:
     """Start, tell, wait, stop. Raises `StartError`."""
     signals = StopSignals()
     follow_make()
     environ.Env.read_env(str(ROOT / ".env"))
-    stack = Stack(folder=FOLDER, port=read_port(os.environ.get("PORT") or "8000"))
+    stack = Stack(folder=folder, port=read_port(os.environ.get("PORT") or "8000"))
     print("Starting Refund Desk…", flush=True)
     try:
         stack.start()
@@ -122,33 +122,33 @@ def welcome(stack: Stack) -> None:
     print(WELCOME.format(url=f"http://localhost:{stack.port}", model=model, folder=stack.folder), flush=True)
 
 
-def reset() -> None:
+def reset(folder: Path) -> None:
     """Clear the demo's data. Raises `StartError` while a demo is using it."""
     try:
-        lock = lock_folder(FOLDER)
+        lock = lock_folder(folder)
     except FolderInUse:
         raise StartError("The demo is running: stop it before clearing its data.") from None
     with lock:
-        outside = FOLDER / "postgres"
+        outside = folder / "postgres"
         if outside.is_symlink():
             shutil.rmtree(outside.resolve().parent, ignore_errors=True)
-        shutil.rmtree(FOLDER)
+        shutil.rmtree(folder)
     print("The demo's data is cleared.")
 
 
-def main(arguments: list[str]) -> None:
+def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # a terminal may not know Chinese
+    parser = argparse.ArgumentParser(prog="python -m backoffice.local.demo")
+    parser.add_argument("action", nargs="?", choices=("run", "reset"), default="run")
+    parser.add_argument("--folder", type=Path, default=ROOT / ".demo", help="where data and logs are kept")
+    options = parser.parse_args()
+    folder = options.folder.resolve()
     try:
-        if arguments == ["reset"]:
-            reset()
-        elif arguments:
-            sys.exit("usage: python -m backoffice.local.demo [reset]")
-        else:
-            run()
+        reset(folder) if options.action == "reset" else run(folder)
     except StartError as error:
-        sys.exit(str(error) if arguments else f"Refund Desk cannot start: {error}")
+        sys.exit(str(error) if options.action == "reset" else f"Refund Desk cannot start: {error}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

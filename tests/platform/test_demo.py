@@ -1,0 +1,176 @@
+"""`make demo`: what a start that cannot succeed says, and that every way of stopping leaves no process."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import uuid
+from collections.abc import Generator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from backoffice.local.processes import free_port
+from backoffice.local.pytest_servers import remove
+from backoffice.local.stack import DIRECT, ROOT
+from tests.stack import fresh_environment, wait_until
+
+MAKE = shutil.which("make") or "make"
+
+
+class Demo:
+    """Starts of the demo on one data folder and port, and a look at all processes that came of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.mark = uuid.uuid4().hex
+
+    def python(self) -> list[str]:
+        return [sys.executable, "-m", "backoffice.local.demo", "--folder", str(self.folder)]
+
+    def make(self) -> list[str]:
+        """The real recipe; packages are as they are."""
+        settings = [f"PYTHON={sys.executable}", f"DEMO_FOLDER={self.folder}"]
+        return [MAKE, "--old-file=.venv/runtime.stamp", "demo", *settings]
+
+    def start(self, command: Sequence[str], **env: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=fresh_environment(**{"PORT": str(self.port), "STARTED_BY": self.mark, **env}),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def processes(self) -> set[int]:
+        """Whoever inherited the mark, and the servers, which inherit nothing but are told where their data is."""
+        found = set()
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                seen = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
+                if self.mark.encode() in seen or str(self.folder).encode() in seen:
+                    found.add(int(process.name))
+        return found
+
+    def ready(self) -> bool:
+        with suppress(OSError):
+            return bool(DIRECT.open(f"http://127.0.0.1:{self.port}/readyz", timeout=3).status == 200)
+        return False
+
+    def has_started_something(self) -> bool:
+        return (self.folder / "logs" / "postgres.log").exists() and len(self.processes()) > 2
+
+
+@pytest.fixture(scope="module")
+def demo() -> Generator[Demo]:
+    folder = Path(tempfile.mkdtemp(prefix="refund-desk-demo-"))
+    yield Demo(folder)
+    remove(folder)
+
+
+def said(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Both outputs, when the process has ended."""
+    return process.communicate(timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "eighty"),
+        ("PORT", "70000"),
+        ("DEBUG", "perhaps"),
+        ("DATABASE_URL", "mysql://localhost/desk"),
+        ("DATABASE_URL", "nonsense"),
+        ("REDIS_URL", "localhost"),
+        ("SECRET_KEY", "short"),
+    ],
+)
+def test_a_malformed_value_stops_the_start_with_one_sentence(demo: Demo, name: str, value: str) -> None:
+    process = demo.start(demo.python(), **{name: value})
+    _, errors = said(process)
+
+    assert process.returncode == 1
+    assert errors.startswith("Refund Desk cannot start: ")
+    assert name in errors
+    assert len(errors.strip().splitlines()) == 1
+    assert not (demo.folder / "postgres").exists()
+
+
+def test_a_database_that_does_not_answer_is_named_and_its_password_is_not(demo: Demo) -> None:
+    url = f"postgres://desk:hunter2@127.0.0.1:{free_port()}/desk"
+    process = demo.start(demo.python(), DATABASE_URL=url)
+    _, errors = said(process)
+
+    assert process.returncode == 1
+    assert "DATABASE_URL does not answer" in errors
+    assert "hunter2" not in errors
+    assert demo.processes() == set()
+
+
+def test_it_runs_once_per_port_and_folder_and_ctrl_c_stops_it_all(demo: Demo) -> None:
+    first = demo.start(demo.make())
+    wait_until(demo.ready, timeout=90)
+
+    same_port = demo.start(demo.python())
+    assert f"Port {demo.port} is taken" in said(same_port)[1]
+    assert same_port.returncode == 1
+
+    same_folder = demo.start(demo.python(), PORT=str(free_port()))
+    assert "in use by another run" in said(same_folder)[1]
+    assert same_folder.returncode == 1
+
+    assert demo.ready()
+    os.killpg(first.pid, signal.SIGINT)  # what a terminal does on Ctrl-C
+    output, errors = said(first)
+    assert f"http://localhost:{demo.port}/orders/5531/" in output
+    assert "Traceback" not in output + errors
+    assert demo.processes() == set()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_make_alone_stops_it_all(demo: Demo, number: signal.Signals) -> None:
+    process = demo.start(demo.make())
+    wait_until(demo.has_started_something)
+    process.send_signal(number)
+
+    output, errors = said(process)
+    assert output.strip().endswith("Stopped.")
+    assert "Traceback" not in errors
+    assert demo.processes() == set()
+
+
+def test_sigterm_to_python_alone_stops_it_all_with_status_0(demo: Demo) -> None:
+    process = demo.start(demo.python())
+    wait_until(demo.ready, timeout=60)
+    process.terminate()
+
+    output, errors = said(process)
+    assert process.returncode == 0
+    assert (output.strip().splitlines()[-1], errors) == ("Stopped.", "")
+    assert demo.processes() == set()
+
+
+def test_a_background_shell_that_ignores_ctrl_c_does_not_keep_it_running(demo: Demo) -> None:
+    shell = ["/bin/sh", "-c", "trap '' INT; exec \"$@\"", "sh", *demo.python()]
+    process = demo.start(shell)
+    wait_until(demo.has_started_something)
+    process.send_signal(signal.SIGINT)
+
+    said(process)
+    assert process.returncode == 0
+    assert demo.processes() == set()
+
+
+def test_killing_it_outright_takes_every_process_along(demo: Demo) -> None:
+    process = demo.start(demo.python())
+    wait_until(demo.ready, timeout=60)
+    process.kill()
+    said(process)
+
+    wait_until(lambda: demo.processes() == set(), timeout=15)
