@@ -36,7 +36,7 @@ def check_port(port: int) -> None:
 
 def check_settings(*, env: Mapping[str, str], cwd: Path) -> None:
     """Read the settings in a process of their own. Raises `StartError` with the sentence they object with."""
-    command = [sys.executable, "-m", __name__]
+    command = [sys.executable, "-W", "ignore", "-m", "backoffice.local.preflight"]  # a sentence, not a warning
     done = subprocess.run(command, env=dict(env), cwd=cwd, capture_output=True, text=True, check=False)
     if done.returncode:
         raise StartError(done.stderr.strip())
