@@ -91,9 +91,7 @@ def _bundle_lost(params: Params, amount: int, currency: str, names: Mapping[str,
     if params["counted_quantity"] < params["min_quantity"]:
         return _Words(
             short,
-            _(
-                "bundle “%(label)s” no longer applies: it starts at %(min_quantity)s pieces, and %(counted_quantity)s remain"
-            )
+            _("bundle “%(label)s” no longer applies: it starts at %(min_quantity)s, and %(counted_quantity)s remain")
             % values,
         )
     return _Words(short)
@@ -136,7 +134,7 @@ def _return_fee(params: Params, amount: int, currency: str, names: Mapping[str, 
 
 def _carried_over(params: Params, amount: int, currency: str, names: Mapping[str, str]) -> _Words:
     if amount > 0:
-        return _Words(_("still due from earlier"), _("still due to you from earlier steps of this order"))
+        return _Words(_("still due from earlier"), _("still due from earlier steps of this order"))
     return _Words(_("not taken earlier"), _("not taken at earlier steps of this order"))
 
 
@@ -155,7 +153,7 @@ def _floor(params: Params, amount: int, currency: str, names: Mapping[str, str])
 def _values(params: Params, currency: str) -> dict[str, Any]:
     """What a sentence about a discount may name. A discount without a label goes by its code."""
     return {
-        "label": params["label"] or params["code"],
+        "label": params["label"] or params["code"] or _("discount"),
         "after": format_money(params["after"], currency),
         "min_spend": format_money(params["min_spend"], currency),
         "counted_goods": format_money(params["counted_goods"], currency),

@@ -136,7 +136,7 @@ def _earned(terms: Terms, discount: Discount, basket: Basket) -> int:
     elif discount.kind == "percent":
         amount = round_half_up(Fraction(discount.percent) * goods / 100)
     else:
-        amount = discount.amount_per_unit * _pieces(lines, basket.kept)
+        amount = sum(_off_each(discount, line) * basket.kept[line.line_item_id] for line in lines)
     return min(amount, goods)
 
 
@@ -151,17 +151,19 @@ def _clipped(amounts: Iterable[int], goods: int) -> list[int]:
 
 def _prorated(terms: Terms, discount: Discount, at_checkout: int, basket: Basket) -> int:
     lines = _eligible(terms, discount)
-    shares = unit_shares(at_checkout, [(_weight(discount, line), line.quantity) for line in lines])
+    weights = [_off_each(discount, line) if discount.kind == "bundle" else line.unit_price for line in lines]
+    counts = [line.quantity for line in lines]
+    shares = unit_shares(at_checkout, list(zip(weights, counts, strict=True)))
     kept = 0
     for line, (each, extra) in zip(lines, shares, strict=True):
         quantity = basket.kept[line.line_item_id]
         kept += quantity * each + min(quantity, extra)
-    return min(kept, _value(lines, basket.kept))
+    return kept
 
 
-def _weight(discount: Discount, line: Line) -> int:
-    """A bundle takes the same off each unit, and no more than the unit costs; any other discount goes by price."""
-    return min(discount.amount_per_unit, line.unit_price) if discount.kind == "bundle" else line.unit_price
+def _off_each(discount: Discount, line: Line) -> int:
+    """A bundle takes the same off each unit, but no more than the unit costs."""
+    return min(discount.amount_per_unit, line.unit_price)
 
 
 def unit_shares(amount: int, units: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -61,7 +61,8 @@ class Discount:
     """A discount as the checkout applied it.
 
     kind: `fixed` takes `amount` off once; `percent` takes `percent` (0 to 100) off; `bundle` takes `amount_per_unit`
-    off each unit. It is earned from `min_spend` (list prices) and `min_quantity` (pieces) of its own goods on.
+    off each unit, never more than it costs. It is earned from `min_spend` (list prices) and `min_quantity` (pieces) of
+    its own goods on.
     settlement: `reprice`, the kept goods earn it again or lose it; `prorate`, each unit keeps its share of it.
     lines: the line item ids it applies to, None for all.
     """
