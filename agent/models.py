@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from agent.states import Author, CardKind, CardState, ConversationState, LIVE_TURNS, ToolCallState, TurnState
+from agent.states import LIVE_TURNS, Author, CardKind, CardState, ConversationState, ToolCallState, TurnState
 from orders import ids
 from orders.models import Customer, Order
 from refunds.models import RefundQuote
@@ -82,7 +82,7 @@ class Turn(models.Model):
 
 
 class Message(models.Model):
-    """What somebody said. `content` is a list of Messages API blocks; customers' and staff's words are one text block."""
+    """What somebody said. `content` is a list of Messages API blocks; others' words are one text block."""
 
     conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="messages")
     turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.PROTECT, related_name="messages")

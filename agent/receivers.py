@@ -1,1 +1,26 @@
-"""Connects the signals of refunds to the conversation they concern."""
+"""Connects the signals of `refunds` to the conversation they concern. The sweeper makes good a signal that is lost."""
+
+from typing import Any
+
+from django.dispatch import receiver
+
+from agent import cards, money
+from agent.models import Card
+from agent.states import CardState
+from refunds.signals import quote_ended, refund_moved, return_moved
+
+
+@receiver(quote_ended)
+def settle_cards(quote_id: str, **kwargs: Any) -> None:
+    for card in Card.objects.filter(quote_id=quote_id, state=CardState.OPEN).select_related("conversation__order"):
+        cards.catch_up(card)
+
+
+@receiver(refund_moved)
+def tell_money(refund_id: str, **kwargs: Any) -> None:
+    money.tell_refund(refund_id)
+
+
+@receiver(return_moved)
+def tell_return(return_id: str, **kwargs: Any) -> None:
+    money.tell_return(return_id)

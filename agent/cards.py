@@ -1,0 +1,228 @@
+"""Cards: the buttons by which a customer consents. A card shows; what it stands for is done by `refunds`, elsewhere.
+
+Cards with a quote follow their quote: whatever became of it (pressed, refused, run out, overtaken by the warehouse) is
+read from its row by `catch_up`, so a lost signal is repaired by looking again.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import Q
+from django.http import Http404
+from django.utils import timezone, translation
+from django.utils.translation import gettext as translate
+from refunds.present import quote_as_dict, refund_as_dict, return_as_dict
+
+from agent import calls, events, turns
+from agent.models import Card, Conversation, ToolCall
+from agent.states import CardKind, CardState, ConversationState, ToolCallState, TurnState
+from agent.tools.base import CardSpec
+from orders import audit
+from orders.access import Shopper
+from orders.actors import Actor, system_actor
+from orders.errors import Refusal
+from refunds import quotes
+from refunds.models import Refund, RefundQuote, Return
+from refunds.states import QuoteState
+
+SYSTEM = system_actor("cards")
+
+
+def open_card(*, conversation: Conversation, call: ToolCall | None, spec: CardSpec) -> Card:
+    """Put a card on the page. Inside `events.writing`; what it shows is fixed here, in the conversation's language."""
+    card = Card(conversation=conversation, tool_call=call, kind=spec.kind, quote=spec.quote, expires_at=spec.expires_at)
+    with translation.override(conversation.language):
+        card.payload = {**_shown(card), **spec.payload}
+    card.save(force_insert=True)
+    _tell(conversation, card, SYSTEM)
+    return card
+
+
+def _shown(card: Card) -> dict[str, Any]:
+    """What the card says: title and button, and for a quote its goods, amount and reasons."""
+    if card.quote is None:
+        return {
+            "title": translate("Confirm the exchange"),
+            "button": translate("Confirm exchange"),
+            "amount": None,
+            "display": "",
+            "steps": [],
+            "explanation": translate("We send you the same product again once yours has come back. It costs nothing."),
+            "to": [],
+        }
+    quote = quote_as_dict(card.quote)
+    words = {
+        CardKind.REFUND: (translate("Confirm your refund"), translate("Confirm refund %(amount)s")),
+        CardKind.RETURN: (translate("Confirm your return"), translate("Confirm return, %(amount)s after receipt")),
+    }
+    title, button = words[CardKind(card.kind)]
+    kept = ("amount", "currency", "display", "lines", "steps", "explanation", "to")
+    return {"title": title, "button": button % {"amount": quote["display"]}, **{key: quote[key] for key in kept}}
+
+
+def card_as_dict(card: Card) -> dict[str, Any]:
+    """The card as the page and its event stream have it (`docs/architecture.md`, events)."""
+    order_number = card.conversation.order.number
+    shown = {key: value for key, value in card.payload.items() if key != "exchange_lines"}
+    return {
+        **shown,
+        "card_id": card.pk,
+        "kind": card.kind,
+        "quote_id": card.quote_id,
+        "order_number": order_number,
+        "expires_at": card.expires_at.isoformat(),
+        "state": card.state,
+    }
+
+
+def open_card_for(shopper: Shopper, order_number: str, card_id: str) -> Card:
+    """The shopper's card without a quote, whatever its state. Raises Http404 for others' and missing ones alike."""
+    card = (
+        Card.objects.select_related("conversation__order", "conversation__customer")
+        .filter(
+            pk=card_id, quote=None, conversation__order__number=order_number, conversation__customer=shopper.customer
+        )
+        .first()
+    )
+    allowed = shopper.order_numbers is None or order_number in shopper.order_numbers
+    if card is None or not allowed:
+        raise Http404
+    return card
+
+
+def require_open(card: Card) -> None:
+    """Raises `Refusal` with what to do next when the card can no longer be pressed."""
+    if card.state == CardState.OPEN and card.expires_at > timezone.now():
+        return
+    shown = CardState.EXPIRED if card.state == CardState.OPEN else CardState(card.state)
+    raise Refusal(
+        "card_closed",
+        translate("This card can no longer be confirmed (%(state)s).") % {"state": shown.label},
+        hint=translate("Write in the chat what you would like, and you get a new one."),
+    )
+
+
+def close_card(
+    *, card: Card, state: str, actor: Actor, result: Mapping[str, Any], is_error: bool = False, go_on: bool = True
+) -> None:
+    """End a card, answer its tool call with `result`, and let the turn go on when all its calls are answered."""
+    with events.writing(card.conversation_id) as conversation:
+        end_card(conversation, card, state=state, actor=actor, result=result, is_error=is_error)
+        resume(conversation, go_on=go_on)
+
+
+def end_card(
+    conversation: Conversation,
+    card: Card,
+    *,
+    state: str,
+    actor: Actor,
+    result: Mapping[str, Any],
+    is_error: bool = False,
+) -> bool:
+    """As `close_card`, inside `events.writing` and without resuming. False: it had ended already."""
+    ended = Card.objects.filter(pk=card.pk, state=CardState.OPEN).update(state=state, ended_at=timezone.now())
+    if ended != 1:
+        return False
+    card.refresh_from_db()
+    _tell(conversation, card, actor)
+    if card.tool_call:
+        calls.answer(card.tool_call, result, is_error=is_error)
+    return True
+
+
+def resume(conversation: Conversation, *, go_on: bool) -> None:
+    """When no call of the waiting turn is open any more: queue it again, or (nothing new to say) end it."""
+    turn = turns.live_turn(conversation)
+    if turn is None or turn.state != TurnState.WAITING:
+        return
+    if conversation.tool_calls.filter(state=ToolCallState.SUSPENDED).exists():
+        return
+    if go_on and conversation.owner_id is None:
+        turns.queue_turn(conversation)
+    else:
+        turns.move(conversation, turn, TurnState.WAITING, TurnState.DONE)
+
+
+def _tell(conversation: Conversation, card: Card, actor: Actor) -> None:
+    audit.record(
+        action=f"card.{card.state}",
+        actor=actor,
+        subject_type="card",
+        subject_id=card.pk,
+        order=conversation.order,
+        chosen={"quote_id": card.quote_id} if card.quote_id else dict(card.payload),
+        correlation={"conversation_id": conversation.pk},
+    )
+    events.add(conversation, "card", card_as_dict(card))
+
+
+def catch_up(card: Card) -> None:
+    """Bring a card with a quote in line with what has become of the quote. Harmless when there is nothing to do."""
+    quote = RefundQuote.objects.get(pk=card.quote_id)
+    with translation.override(card.conversation.language):
+        ending = _ending(quote)
+    if ending is None:
+        return
+    state, result, is_error = ending
+    # Nobody is there to talk to when time simply ran out.
+    close_card(
+        card=card,
+        state=state,
+        actor=SYSTEM,
+        result=result,
+        is_error=is_error,
+        go_on=state != CardState.EXPIRED,
+    )
+
+
+def _ending(quote: RefundQuote) -> tuple[str, dict[str, Any], bool] | None:
+    if quote.state == QuoteState.REDEEMED:
+        return CardState.CONFIRMED, {"status": "confirmed", **_redeemed(quote)}, False
+    if quote.state == QuoteState.DECLINED:
+        return CardState.DECLINED, {"status": "declined"}, False
+    if quote.state == QuoteState.EXPIRED or (quote.state == QuoteState.OPEN and quote.expires_at <= timezone.now()):
+        return CardState.EXPIRED, {"status": "expired", "hint": "Quote again if it is still wanted."}, False
+    if quote.state == QuoteState.SUPERSEDED:
+        return CardState.WITHDRAWN, quotes.why_not(quote).as_dict(), True
+    return None
+
+
+def _redeemed(quote: RefundQuote) -> dict[str, Any]:
+    """The refund or the return that the quote became, with the reasons of the amount."""
+    explained = {key: quote_as_dict(quote)[key] for key in ("explanation", "steps")}
+    refund = Refund.objects.filter(quote=quote).first()
+    if refund is not None:
+        return {"refund": refund_as_dict(refund), **explained}
+    return {"return": return_as_dict(Return.objects.get(quote=quote)), **explained}
+
+
+def decline_open(conversation: Conversation, *, actor: Actor, why: str) -> None:
+    """Close what is open because something else was said. Inside `events.writing`.
+
+    A quote that was pressed at the same moment stays pressed: its card is left to `catch_up`.
+    """
+    for card in conversation.cards.filter(state=CardState.OPEN):
+        if card.quote_id and not quotes.decline(quote_id=card.quote_id, actor=actor):
+            continue
+        end_card(
+            conversation, card, state=CardState.DECLINED, actor=actor, result={"status": "declined", "because": why}
+        )
+
+
+def cards_behind() -> list[Card]:
+    """Open cards whose quote has ended, or whose own time is over: what a lost signal has left."""
+    ended = ~Q(quote__state=QuoteState.OPEN) & Q(quote__isnull=False)
+    return list(
+        Card.objects.filter(ended | Q(expires_at__lte=timezone.now()), state=CardState.OPEN)
+        .filter(conversation__state=ConversationState.OPEN)
+        .select_related("conversation__order")[:200]
+    )
+
+
+def expire(card: Card) -> None:
+    """A card whose time is over. With a quote, the quote says what became of it."""
+    if card.quote_id:
+        catch_up(card)
+        return
+    close_card(card=card, state=CardState.EXPIRED, actor=SYSTEM, result={"status": "expired"}, go_on=False)

@@ -1,0 +1,149 @@
+"""4 model: one streamed call through the anthropic SDK, and what every way it can end means. Nobody else imports the SDK.
+
+A reply counts only when its `stop_reason` is set: a stream that ends cleanly in mid-sentence raises nothing in the SDK
+and must not be taken for an answer.
+"""
+
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+import anthropic
+import httpx2
+from django.conf import settings
+
+Block = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A finished reply. `content` are the model's blocks as it sent them, thinking blocks included."""
+
+    content: list[Block]
+    stop_reason: str
+    model: str
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+
+
+class ModelFailed(Exception):
+    """No usable reply. `retryable` says whether the same request may work a moment later; `after` seconds, if told."""
+
+    def __init__(self, reason: str, *, retryable: bool, after: float | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.retryable, self.after = reason, retryable, after
+
+
+class Stopped(Exception):
+    """The worker is going down, or the turn is no longer ours: leave the stream."""
+
+
+@cache
+def _client() -> anthropic.Anthropic:
+    timeout = httpx2.Timeout(settings.AGENT_MODEL_TIMEOUT_SECONDS, connect=5)
+    # The SDK refuses to start without a key; a stand-in takes any.
+    return anthropic.Anthropic(
+        api_key=settings.ANTHROPIC_API_KEY or "no-key", base_url=settings.ANTHROPIC_BASE_URL, timeout=timeout
+    )
+
+
+def reply_to(
+    *,
+    system: list[Block],
+    tools: list[dict[str, Any]],
+    messages: list[dict[str, Any]],
+    on_text: Callable[[str], None],
+    going_on: Callable[[], bool],
+) -> Reply:
+    """One model call. `on_text` gets pieces as they come; `going_on` is asked at every event.
+
+    Raises `ModelFailed`, and `Stopped` when `going_on` says no. Whether pieces already shown were worth anything is
+    known only when this returns.
+    """
+    try:
+        with _client().messages.stream(
+            model=settings.AGENT_MODEL,
+            max_tokens=settings.AGENT_MAX_OUTPUT_TOKENS,
+            system=system,  # type: ignore[arg-type]
+            tools=tools,  # type: ignore[arg-type]
+            messages=messages,  # type: ignore[arg-type]
+        ) as stream:
+            for event in stream:
+                if not going_on():
+                    raise Stopped
+                # Only the derived event: the wire's content_block_delta carries the same words once more.
+                if event.type == "text":
+                    on_text(event.text)
+            final = stream.get_final_message()
+    except anthropic.APIStatusError as error:
+        raise _status_failure(error) from error
+    except (anthropic.APIError, httpx2.HTTPError, AssertionError) as error:
+        raise ModelFailed(f"{type(error).__name__}", retryable=True) from error
+    return _checked(final)
+
+
+def _checked(final: Any) -> Reply:
+    if final.stop_reason is None:
+        raise ModelFailed("the stream ended early", retryable=True)
+    usage = final.usage
+    return Reply(
+        content=[without_nul(block.model_dump(mode="json", exclude_unset=True)) for block in final.content],
+        stop_reason=final.stop_reason,
+        model=final.model,
+        input_tokens=usage.input_tokens + (usage.cache_creation_input_tokens or 0),
+        cached_tokens=usage.cache_read_input_tokens or 0,
+        output_tokens=usage.output_tokens,
+    )
+
+
+def _status_failure(error: anthropic.APIStatusError) -> ModelFailed:
+    """A stream that breaks with an error frame has status 200: then the frame's type decides."""
+    kind = getattr(error, "type", None) or ""
+    retryable = error.status_code in {408, 409, 429} or error.status_code >= 500 or kind in _PASSING_ERRORS
+    return ModelFailed(kind or f"status {error.status_code}", retryable=retryable, after=_retry_after(error))
+
+
+_PASSING_ERRORS = {"overloaded_error", "api_error", "rate_limit_error", "timeout_error"}
+
+
+def _retry_after(error: anthropic.APIStatusError) -> float | None:
+    try:
+        return float(error.response.headers.get("retry-after", ""))
+    except ValueError:
+        return None
+
+
+def without_nul(value: Any) -> Any:
+    """JSON without U+0000, which PostgreSQL cannot store."""
+    if isinstance(value, str):
+        return value.replace("\x00", "")
+    if isinstance(value, list):
+        return [without_nul(item) for item in value]
+    if isinstance(value, dict):
+        return {without_nul(key): without_nul(item) for key, item in value.items()}
+    return value
+
+
+_reached: tuple[float, bool] | None = None
+REACHED_LIFE_SECONDS = 5.0
+
+
+def reachable() -> bool:
+    """Does anything answer at the model's address? Asked for readiness only, remembered for a few seconds."""
+    global _reached
+    if _reached and time.monotonic() - _reached[0] < REACHED_LIFE_SECONDS:
+        return _reached[1]
+    parts = urlsplit(settings.ANTHROPIC_BASE_URL)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        with socket.create_connection((parts.hostname or "", port), timeout=1):
+            answer = True
+    except OSError:
+        answer = False
+    _reached = (time.monotonic(), answer)
+    return answer

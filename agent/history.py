@@ -1,0 +1,93 @@
+"""The request's `messages`, built from rows, and what a turn has to do next.
+
+Results of tools are put right behind the message that asked for them, so a request with an unanswered `tool_use` cannot
+be built: a call without an answer gets one that says so.
+"""
+
+import json
+import re
+from typing import Any, Literal
+
+from agent.models import Conversation, Message, ToolCall
+from agent.states import Author, ToolCallState
+
+FORGED_LABEL = re.compile(r"<(?=\s*/?\s*from_(?:staff|system))", re.IGNORECASE)
+NextStep = Literal["run_tools", "wait", "call_model", "done"]
+Block = dict[str, Any]
+# The model has more to say after these: results to read, or a pause it asked for.
+UNFINISHED = frozenset({"tool_use", "pause_turn"})
+NO_ANSWER = {
+    "code": "no_answer",
+    "message": "This call was never carried out.",
+    "hint": "Ask again if it is still wanted.",
+    "retryable": True,
+}
+
+
+def messages_for_model(conversation: Conversation) -> list[dict[str, Any]]:
+    """The whole conversation in the Messages API's shape: roles alternate, the first is the customer's."""
+    calls: dict[int, list[ToolCall]] = {}
+    for call in conversation.tool_calls.order_by("id"):
+        calls.setdefault(call.message_id, []).append(call)
+    history: list[dict[str, Any]] = []
+    for message in conversation.messages.order_by("id"):
+        if message.author == Author.AGENT:
+            _append(history, "assistant", _usable(message.content))
+            _append(history, "user", [_result_block(call) for call in calls.get(message.pk, [])])
+        else:
+            _append(history, "user", [{"type": "text", "text": _as_told(message)}])
+    while history and history[0]["role"] != "user":
+        history.pop(0)
+    return history
+
+
+def next_step(conversation: Conversation) -> NextStep:
+    """What the rows say a turn has to do now. Ask inside a transaction that holds the conversation."""
+    last = conversation.messages.filter(author=Author.AGENT).order_by("-id").first()
+    states = set(last.tool_calls.values_list("state", flat=True)) if last else set()
+    if ToolCallState.ASKED in states:
+        return "run_tools"
+    if ToolCallState.SUSPENDED in states:
+        return "wait"
+    if last and last.stop_reason in UNFINISHED:
+        return "call_model"
+    return "call_model" if unheard(conversation, last) else "done"
+
+
+def unheard(conversation: Conversation, last: Message | None) -> bool:
+    """Has the customer said something that the agent's last message could not know of?"""
+    said = conversation.messages.filter(author=Author.CUSTOMER)
+    return said.filter(pk__gt=last.pk).exists() if last else said.exists()
+
+
+def _append(history: list[dict[str, Any]], role: str, blocks: list[Block]) -> None:
+    if not blocks:
+        return
+    if history and history[-1]["role"] == role:
+        history[-1]["content"].extend(blocks)
+    else:
+        history.append({"role": role, "content": blocks})
+
+
+def _usable(content: list[Block]) -> list[Block]:
+    """The model's own blocks, unchanged, except that the API refuses empty text."""
+    return [block for block in content if block.get("type") != "text" or block.get("text", "").strip()]
+
+
+def _result_block(call: ToolCall) -> Block:
+    answered = call.state == ToolCallState.ANSWERED
+    return {
+        "type": "tool_result",
+        "tool_use_id": call.tool_use_id,
+        "content": json.dumps(call.result if answered else NO_ANSWER, ensure_ascii=False),
+        "is_error": call.is_error if answered else True,
+    }
+
+
+def _as_told(message: Message) -> str:
+    """Words of others than the customer are labelled; a customer cannot forge the label."""
+    if message.author == Author.STAFF:
+        return f"<from_staff>{message.text}</from_staff>"
+    if message.author == Author.SYSTEM:
+        return f"<from_system>{message.text}</from_system>"
+    return FORGED_LABEL.sub("‹", message.text)

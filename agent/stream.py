@@ -1,0 +1,191 @@
+"""The page's event stream: what the database has after a given event, then what Redis brings; no gap, no repeat.
+
+Redis may be emptied or away at any moment: a number that is missing is read from the database, and so is everything
+while nothing else tells. No database connection is held between two looks.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import redis.asyncio
+import redis.exceptions
+import structlog
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import connections
+
+from agent.events import event_id, stream_key
+from agent.models import Conversation, ConversationEvent
+from agent.states import ConversationState
+
+log = structlog.get_logger(__name__)
+LOOK_SECONDS = 15
+WITHOUT_REDIS_SECONDS = 1
+MAX_ID = 36  # two 64-bit numbers at most, so that no query can overflow
+PING = b": ping\n\n"
+Entry = tuple[str, dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Position:
+    """Where a page is: the newest durable event it has."""
+
+    conversation_id: int = 0
+    number: int = 0
+
+    def next_is(self, other: "Position") -> bool:
+        return (other.conversation_id, other.number) == (self.conversation_id, self.number + 1)
+
+
+@dataclass
+class DraftText:
+    """The reply that is being written now, put together from its pieces for a page that comes in the middle."""
+
+    key: str = ""
+    text: str = ""
+    ended: set[str] = field(default_factory=set)
+
+    def take(self, kind: str, data: dict[str, Any]) -> None:
+        if kind == "delta" and data["draft"] not in self.ended:
+            if data["draft"] != self.key:
+                self.key, self.text = data["draft"], ""
+            if data["offset"] == len(self.text):
+                self.text += data["text"]
+        elif kind == "draft_dropped" or (kind == "message" and data.get("draft")):
+            self.ended.add(data["draft"])
+            if data["draft"] == self.key:
+                self.key = self.text = ""
+
+
+def parse_event_id(value: str) -> Position | None:
+    """`12-34` → position; None for anything that was never sent by us."""
+    conversation, dash, number = value.partition("-")
+    digits = (conversation + number).isascii() and conversation.isdigit() and number.isdigit()
+    return Position(int(conversation), int(number)) if dash and digits and len(value) <= MAX_ID else None
+
+
+def frame(kind: str, data: str, number: str = "") -> bytes:
+    head = f"id: {number}\n" if number else ""
+    return f"{head}event: {kind}\ndata: {data}\n\n".encode()
+
+
+@dataclass
+class Listener:
+    """One open page: whose events, up to where, and where to read on in Redis (None: look at the database first)."""
+
+    order_id: int
+    customer_id: int
+    position: Position
+    cursor: str | None = None
+
+
+async def follow(*, order_id: int, customer_id: int, position: Position) -> AsyncIterator[bytes]:
+    """Server-sent events for ever; the caller's disconnect cancels it."""
+    page = Listener(order_id, customer_id, position)
+    client = redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_timeout=None, socket_connect_timeout=1)
+    yield b"retry: 1000\n\n"
+    try:
+        while True:
+            try:
+                async for piece in _listen(client, page):
+                    yield piece
+            except redis.exceptions.RedisError as error:
+                log.info("stream.without_redis", error=str(error))
+                page.cursor = None
+                async for piece in _from_database(page, DraftText()):
+                    yield piece
+                yield PING
+                await asyncio.sleep(WITHOUT_REDIS_SECONDS)
+    finally:
+        await client.aclose()
+
+
+async def _listen(client: "redis.asyncio.Redis", page: Listener) -> AsyncIterator[bytes]:
+    """One wait for Redis and what it brings; at the beginning, and whenever it brings nothing, the database."""
+    key = stream_key(page.order_id, page.customer_id)
+    if page.cursor is None:
+        cursor, draft = await _so_far(client, key)
+        async for piece in _from_database(page, draft):
+            yield piece
+        if draft.text:
+            yield frame("draft", _json({"draft": draft.key, "text": draft.text}))
+        page.cursor = cursor
+    entries = await _wait(client, key, page.cursor)
+    for entry_id, entry in entries:
+        page.cursor = entry_id
+        async for piece in _from_entry(entry, page):
+            yield piece
+    if not entries:
+        async for piece in _from_database(page, DraftText()):
+            yield piece
+        yield PING
+
+
+async def _so_far(client: "redis.asyncio.Redis", key: str) -> tuple[str, DraftText]:
+    """What Redis still has: where to read on, and the draft that is being written."""
+    draft = DraftText()
+    cursor = "0-0"
+    for entry_id, entry in _decoded(await client.xrange(key)):
+        cursor = entry_id
+        if entry["kind"] in {"delta", "draft_dropped", "message"}:
+            draft.take(entry["kind"], json.loads(entry["data"]))
+    return cursor, draft
+
+
+async def _wait(client: "redis.asyncio.Redis", key: str, cursor: str) -> list[Entry]:
+    answer = await client.xread({key: cursor}, count=500, block=LOOK_SECONDS * 1000)
+    if not answer:
+        return []
+    # A dict or a list of pairs, by protocol version.
+    rows = next(iter(answer.values())) if isinstance(answer, dict) else answer[0][1]
+    return _decoded(rows[0] if rows and isinstance(rows[0], list) else rows)
+
+
+def _decoded(rows: Any) -> list[Entry]:
+    return [
+        (entry_id.decode(), {name.decode(): value.decode() for name, value in fields.items()})
+        for entry_id, fields in rows
+    ]
+
+
+async def _from_entry(entry: dict[str, str], page: Listener) -> AsyncIterator[bytes]:
+    parsed = parse_event_id(entry["id"]) if "id" in entry else None
+    if parsed is None:
+        yield frame(entry["kind"], entry["data"])
+    elif page.position.next_is(parsed):
+        page.position = parsed
+        yield frame(entry["kind"], entry["data"], entry["id"])
+    elif parsed > page.position:
+        async for piece in _from_database(page, DraftText()):
+            yield piece
+
+
+async def _from_database(page: Listener, draft: DraftText) -> AsyncIterator[bytes]:
+    """Everything after the page's position; a draft whose message is among it is over."""
+    for event in await sync_to_async(_events_after)(page.order_id, page.customer_id, page.position):
+        page.position = Position(event.conversation_id, event.number)
+        draft.take(event.kind, event.data)
+        yield frame(event.kind, _json(event.data), event_id(event))
+
+
+def _events_after(order_id: int, customer_id: int, position: Position) -> list[ConversationEvent]:
+    """Later events of the conversation a page is in, and of those that came after it; else of the open one."""
+    try:
+        mine = Conversation.objects.filter(order_id=order_id, customer_id=customer_id)
+        if position.conversation_id and mine.filter(pk=position.conversation_id).exists():
+            begun = ConversationEvent.objects.filter(
+                conversation_id=position.conversation_id, number__gt=position.number
+            )
+            later = ConversationEvent.objects.filter(conversation__in=mine.filter(pk__gt=position.conversation_id))
+            return [*begun.order_by("number"), *later.order_by("conversation_id", "number")]
+        current = mine.filter(state=ConversationState.OPEN).first() or mine.order_by("-pk").first()
+        return list(current.events.order_by("number")) if current else []
+    finally:
+        connections.close_all()
+
+
+def _json(data: dict[str, Any]) -> str:
+    return json.dumps(data, ensure_ascii=False)

@@ -1,0 +1,43 @@
+"""The sweeper: the database is the truth. What it says is unfinished gets a job, whatever became of the last one."""
+
+from datetime import timedelta
+
+import structlog
+from django.db.models import Q
+from django.utils import timezone
+
+from agent import cards, events, money, turns
+from agent.models import Conversation, Turn
+from agent.states import ConversationState, TurnState
+
+log = structlog.get_logger(__name__)
+QUEUED_TOO_LONG = timedelta(seconds=8)
+AT_ONCE = 200
+
+
+def sweep() -> None:
+    _turns_without_worker()
+    _turns_that_need_not_wait()
+    for card in cards.cards_behind():
+        cards.expire(card)
+    for refund_id in money.untold_refunds():
+        money.tell_refund(refund_id)
+
+
+def _turns_without_worker() -> None:
+    """Queued turns whose job was lost, and running ones whose worker is gone. A job too many does no harm."""
+    now = timezone.now()
+    lost = Q(state=TurnState.QUEUED, queued_at__lt=now - QUEUED_TOO_LONG) | Q(
+        state=TurnState.RUNNING, lease_until__lt=now
+    )
+    for turn in Turn.objects.filter(lost).order_by("queued_at")[:AT_ONCE]:
+        log.info("turn.found", turn=turn.pk, state=turn.state)
+        turns.send_job(turn)
+
+
+def _turns_that_need_not_wait() -> None:
+    """Waiting turns none of whose cards is open any more: the worker died between the answer and the queue."""
+    waiting = Conversation.objects.filter(state=ConversationState.OPEN, turns__state=TurnState.WAITING)
+    for conversation_id in waiting.exclude(tool_calls__state="suspended").values_list("pk", flat=True)[:AT_ONCE]:
+        with events.writing(conversation_id) as locked:
+            cards.resume(locked, go_on=True)

@@ -1,0 +1,30 @@
+"""2: the agent's Celery jobs. A job carries an id; what there is to do stands in the database."""
+
+from typing import Any
+
+import structlog
+from celery import shared_task
+from celery.signals import worker_shutting_down
+
+from agent import loop
+from agent import sweep as sweeper
+
+log = structlog.get_logger(__name__)
+
+
+@shared_task(name="agent.tasks.run_turn")
+def run_turn(turn_id: int) -> None:
+    """Work on one turn. Harmless when delivered twice, or after the turn is over."""
+    loop.run(turn_id)
+
+
+@shared_task(name="agent.tasks.sweep")
+def sweep() -> None:
+    """Find what lost jobs and lost signals have left, and bring it on its way."""
+    sweeper.sweep()
+
+
+@worker_shutting_down.connect
+def _ask_turns_to_stop(**kwargs: Any) -> None:
+    # The threads pool waits for its tasks, and a model may talk for a minute: running turns hand themselves on instead.
+    loop.stop_requested.set()

@@ -1,0 +1,125 @@
+"""What a tool is: one object that chat, and later MCP and the command line, are fed from."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.utils.functional import Promise
+
+from agent.models import Conversation, ToolCall
+from agent.prompts import read_prompt
+from orders.actors import Actor, agent_actor
+from orders.models import Customer, Order
+from refunds.models import RefundQuote
+
+Arguments = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Who and what a call is about. It comes from the session's conversation, never from the model."""
+
+    conversation: Conversation
+    order: Order
+    customer: Customer
+    call: ToolCall
+
+    @property
+    def actor(self) -> Actor:
+        return agent_actor(
+            self.customer,
+            conversation_id=self.conversation.pk,
+            turn_id=self.call.turn_id,
+            tool_call_id=self.call.tool_use_id,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CardSpec:
+    """A button to put on the customer's page; the call is answered when it is pressed, refused or has expired."""
+
+    kind: str
+    expires_at: datetime
+    quote: RefundQuote | None = None
+    payload: Mapping[str, Any] = field(default_factory=dict)
+
+
+Outcome = dict[str, Any] | CardSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """`reads` is true for tools that change nothing; `suspends` for those that wait for the customer's press.
+
+    `schema` is strict and closed; `working` is the short line a customer sees while the tool runs. The description (what,
+    when, when not, what comes next, limits) is a file: prompts/tools/<name>.md.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+    handler: Callable[[Context, Arguments], Outcome]
+    reads: bool
+    suspends: bool
+    working: str | Promise
+    examples: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def description(self) -> str:
+        return read_prompt(f"tools/{self.name}")
+
+    def schema_without(self, hidden: frozenset[str]) -> dict[str, Any]:
+        """The input schema with parameters left out that the harness fills in."""
+        properties = {key: value for key, value in self.schema["properties"].items() if key not in hidden}
+        required = [key for key in self.schema["required"] if key not in hidden]
+        return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+    def definition(self, hidden: frozenset[str] = frozenset()) -> dict[str, Any]:
+        """The tool as the Messages API takes it."""
+        body: dict[str, Any] = {
+            "name": self.name,
+            "description": self.description,
+            "input_schema": self.schema_without(hidden),
+            "strict": True,
+        }
+        if self.examples:
+            body["input_examples"] = [
+                {key: value for key, value in example.items() if key not in hidden} for example in self.examples
+            ]
+        return body
+
+
+ORDER_NUMBER: Mapping[str, Any] = {
+    "type": "string",
+    "description": "The shop's number of the order, as the customer sees it, for example 5531.",
+}
+
+
+def closed(**properties: Mapping[str, Any]) -> dict[str, Any]:
+    """A strict object schema of a customer's tool: every property required, nothing else allowed."""
+    fields = {"order_number": ORDER_NUMBER, **properties}
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def line_choices(description: str, *, with_action: bool) -> dict[str, Any]:
+    """The array of chosen goods that quotes and exchanges take."""
+    fields: dict[str, Any] = {
+        "line_item_id": {"type": "string", "description": "Id of the line as get_order gives it, for example li_2."},
+        "quantity": {
+            "type": "integer",
+            "description": "How many units of this line, a whole number from 1 to what get_order shows for the state.",
+        },
+        "reason": {
+            "type": "string",
+            "enum": ["changed_mind", "late_delivery", "defective", "wrong_item", "lost", "other"],
+            "description": "Why the customer wants this, from their own words. Use defective only for broken goods, "
+            "wrong_item only if other goods arrived, lost only for units whose state is lost.",
+        },
+    }
+    if with_action:
+        fields["action"] = {
+            "anyOf": [{"type": "string", "enum": ["cancel", "return", "lost"]}, {"type": "null"}],
+            "description": "Needed only if units of this line are in several states; null otherwise.",
+        }
+    item = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    return {"type": "array", "description": description, "items": item}

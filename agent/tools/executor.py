@@ -1,0 +1,142 @@
+"""5 act: the one executor. It checks every call against its schema, runs it, and turns every refusal into a result.
+
+An effect and the result that tells of it are kept in one transaction, keyed by the tool call: a worker that dies leaves
+both or neither, and the next one runs the call or finds its answer.
+"""
+
+import json
+from typing import Any
+
+import jsonschema
+import structlog
+from django.db import OperationalError, transaction
+from django.utils import translation
+from django.utils.translation import gettext as translate
+
+from agent import calls, cards, events
+from agent.models import Conversation, ToolCall
+from agent.states import ToolCallState
+from agent.tools.base import CardSpec, Context, Outcome, Tool
+from agent.tools.registry import BY_NAME, HIDDEN_ON_ORDER_PAGE
+from agent.turns import Lease, holding
+from orders.actors import NotAllowed
+from orders.errors import InvalidInput, Refusal
+
+log = structlog.get_logger(__name__)
+MAX_ARGUMENT_CHARACTERS = 20_000
+MAX_CALLS_PER_MESSAGE = 8
+TRIES = 3
+
+
+def run_call(lease: Lease, call_id: int) -> None:
+    """Run one asked call under the lease. A call that is already answered or suspended is left alone."""
+    for attempt in range(1, TRIES + 1):
+        try:
+            with holding(lease) as (conversation, _turn):
+                call = ToolCall.objects.select_related("message").get(pk=call_id)
+                if call.state == ToolCallState.ASKED:
+                    with translation.override(conversation.language):
+                        _run(conversation, call)
+            return
+        except OperationalError as error:
+            # A deadlock or a lock that could not be had: nothing of this transaction was kept.
+            log.warning("tool.retried", tool_call=call_id, attempt=attempt, error=str(error))
+            if attempt == TRIES:
+                raise
+
+
+def _run(conversation: Conversation, call: ToolCall) -> None:
+    tool = BY_NAME.get(call.name)
+    try:
+        with transaction.atomic():
+            outcome = _outcome(conversation, call, tool)
+            if isinstance(outcome, CardSpec):
+                calls.suspend(call)
+                cards.open_card(conversation=conversation, call=call, spec=outcome)
+            else:
+                calls.answer(call, outcome)
+        tell_work(conversation, call, "done")
+    except Refusal as refusal:
+        _refuse(conversation, call, refusal)
+    except NotAllowed:
+        _refuse(conversation, call, _not_allowed())
+    except OperationalError:
+        raise
+    except Exception:
+        # Whatever breaks in a handler is ours to read in the log; the model hears one plain sentence.
+        log.exception("tool.broke", tool=call.name, tool_call=call.pk)
+        _refuse(conversation, call, _broke())
+
+
+def _outcome(conversation: Conversation, call: ToolCall, tool: Tool | None) -> Outcome:
+    if tool is None:
+        raise Refusal(
+            "unknown_tool",
+            translate("There is no tool of this name."),
+            hint=translate("Use one of: %(names)s.") % {"names": ", ".join(sorted(BY_NAME))},
+        )
+    if list(call.message.tool_calls.values_list("pk", flat=True)).index(call.pk) >= MAX_CALLS_PER_MESSAGE:
+        raise Refusal(
+            "too_many_calls",
+            translate("Too many calls in one reply: this one was not run."),
+            hint=translate("Make at most %(count)s calls at once.") % {"count": MAX_CALLS_PER_MESSAGE},
+        )
+    check_arguments(tool, call.arguments)
+    context = Context(conversation, conversation.order, conversation.customer, call)
+    return tool.handler(context, call.arguments)
+
+
+def check_arguments(tool: Tool, arguments: Any) -> None:
+    """Raises `InvalidInput` that names the field, for whatever does not fit the schema."""
+    if len(json.dumps(arguments, ensure_ascii=False)) > MAX_ARGUMENT_CHARACTERS:
+        raise InvalidInput(
+            "arguments", translate("The arguments are too long."), hint=translate("Send only what the schema asks for.")
+        )
+    validator = jsonschema.Draft202012Validator(tool.schema_without(HIDDEN_ON_ORDER_PAGE))
+    wrong = next(iter(sorted(validator.iter_errors(arguments), key=lambda error: list(map(str, error.path)))), None)
+    if wrong is None:
+        return
+    field = _field(wrong)
+    raise InvalidInput(
+        field,
+        translate("%(field)s does not fit the schema: %(problem)s") % {"field": field, "problem": wrong.message[:200]},
+        hint=translate("Correct this field and call %(tool)s again.") % {"tool": tool.name},
+    )
+
+
+def _field(error: jsonschema.ValidationError) -> str:
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.path).lstrip(".")
+    return path or "arguments"
+
+
+def _refuse(conversation: Conversation, call: ToolCall, refusal: Refusal) -> None:
+    calls.answer(call, refusal.as_dict(), is_error=True)
+    tell_work(conversation, call, "failed")
+
+
+def tell_work(conversation: Conversation, call: ToolCall, state: str) -> None:
+    """The short human line that a customer sees about a tool. Inside `events.writing`."""
+    tool = BY_NAME.get(call.name)
+    if tool is None:
+        return
+    events.add(
+        conversation,
+        "work",
+        {"tool_call_id": call.tool_use_id, "tool": tool.name, "state": state, "text": str(tool.working)},
+    )
+
+
+def _not_allowed() -> Refusal:
+    return Refusal(
+        "not_allowed",
+        translate("This is not allowed here."),
+        hint=translate("Do not try another way. Offer the customer a person with hand_off_to_human."),
+    )
+
+
+def _broke() -> Refusal:
+    return Refusal(
+        "internal_error",
+        translate("This could not be done because of a fault on our side. Nothing was changed."),
+        hint=translate("Apologise and offer the customer a person with hand_off_to_human."),
+    )

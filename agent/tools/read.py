@@ -1,0 +1,167 @@
+"""Tools that look: the order, its parcels, its refunds. An empty result says that it is empty."""
+
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from refunds.present import refund_as_dict, return_as_dict
+
+from agent.states import CardState
+from agent.tools.base import Arguments, Context, Tool, closed
+from orders.models import Order
+from orders.money import format_money
+from refunds import eligibility, selectors
+from refunds.goods import UnitGroup, unit_groups
+
+UNITS_SAY = {
+    "unfulfilled": "Not packed yet: can be cancelled and refunded now.",
+    "packed": "Being prepared in the warehouse: too late to cancel. Can be returned after it has arrived.",
+    "shipped": "On its way: cannot be cancelled. Can be returned after it has arrived.",
+    "lost": "Shipped long ago and never arrived: counts as lost and can be refunded.",
+    "delivered": "Delivered: can be returned or exchanged up to and including return_until.",
+    "window_over": "Delivered, and the return window is over: only a person can decide.",
+    "returning": "A return is open for these units: nothing more can be asked for them.",
+    "exchanging": "An exchange is open for these units: nothing more can be asked for them.",
+    "cancelled": "Already cancelled.",
+    "refunded": "Already refunded.",
+}
+
+
+def _day(moment: datetime | None) -> str | None:
+    return timezone.localtime(moment).date().isoformat() if moment else None
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return timezone.localtime(moment).isoformat(timespec="minutes") if moment else None
+
+
+def _units(group: UnitGroup) -> dict[str, Any]:
+    can = [action for action in eligibility.ALLOWED.get(group.state, ()) if action != "resend"]
+    units: dict[str, Any] = {
+        "state": group.state,
+        "quantity": group.quantity,
+        "date": _day(group.since),
+        "can": can,
+        "text": UNITS_SAY[group.state],
+    }
+    if group.state == "delivered" and group.until:
+        units["return_until"] = group.until.isoformat()
+    if group.refund_id:
+        units["refund_id"] = group.refund_id
+    if group.return_id:
+        units["return_id"] = group.return_id
+    return units
+
+
+def _lines(order: Order) -> list[dict[str, Any]]:
+    lines: dict[str, dict[str, Any]] = {}
+    for group in unit_groups(order, now=timezone.now()):
+        line = group.line
+        entry = lines.setdefault(
+            line.line_item_id,
+            {
+                "line_item_id": line.line_item_id,
+                "name": line.name,
+                "category": line.category,
+                "unit_price": line.unit_price,
+                "display_price": format_money(line.unit_price, order.currency),
+                "quantity": line.quantity,
+                "units": [],
+            },
+        )
+        entry["units"].append(_units(group))
+    return list(lines.values())
+
+
+def get_order(context: Context, arguments: Arguments) -> dict[str, Any]:
+    order = context.order
+    returns = selectors.returns_of(order)
+    open_cards = context.conversation.cards.filter(state=CardState.OPEN)
+    return {
+        "order_number": order.number,
+        "placed_at": _moment(order.placed_at),
+        "today": timezone.localdate().isoformat(),
+        "currency": order.currency,
+        "customer_name": context.customer.name,
+        "lines": _lines(order),
+        "discounts": [{"code": d.code, "label": d.label, "kind": d.kind} for d in order.discounts.all()],
+        "shipping": {
+            "method": order.shipping_method,
+            "charged": order.shipping_charged,
+            "display": format_money(order.shipping_charged, order.currency),
+        },
+        "payments": [
+            {
+                "payment_id": payment.pk,
+                "method": payment.method,
+                "last4": payment.last4,
+                "amount": payment.amount,
+                "display": format_money(payment.amount, order.currency),
+            }
+            for payment in order.payments.all()
+        ],
+        "refunds": [refund_as_dict(refund) for refund in selectors.refunds_of(order)],
+        "returns": [return_as_dict(item) for item in returns],
+        "open_cards": [{"card_id": card.pk, "kind": card.kind, "quote_id": card.quote_id} for card in open_cards],
+    }
+
+
+def list_shipments(context: Context, arguments: Arguments) -> dict[str, Any]:
+    shipments = [
+        {
+            "shipment_id": shipment.pk,
+            "state": shipment.state,
+            "carrier": shipment.carrier,
+            "tracking_number": shipment.tracking_number,
+            "packed_at": _moment(shipment.packed_at),
+            "shipped_at": _moment(shipment.shipped_at),
+            "delivered_at": _moment(shipment.delivered_at),
+            "lines": [
+                {
+                    "line_item_id": line.line_item.line_item_id,
+                    "name": line.line_item.name,
+                    "quantity": line.quantity,
+                }
+                for line in shipment.lines.all()
+            ],
+        }
+        for shipment in context.order.shipments.prefetch_related("lines__line_item")
+    ]
+    note = "All parcels of this order." if shipments else "Nothing of this order has been packed or shipped yet."
+    return {"shipments": shipments, "note": note}
+
+
+def list_refunds(context: Context, arguments: Arguments) -> dict[str, Any]:
+    refunds = [refund_as_dict(refund) for refund in selectors.refunds_of(context.order)]
+    returns = [return_as_dict(item) for item in selectors.returns_of(context.order)]
+    note = "All refunds and returns of this order." if refunds or returns else "No refund or return on this order yet."
+    return {"refunds": refunds, "returns": returns, "note": note}
+
+
+GET_ORDER = Tool(
+    name="get_order",
+    schema=closed(),
+    handler=get_order,
+    reads=True,
+    suspends=False,
+    working=_("Reading your order…"),
+)
+
+LIST_SHIPMENTS = Tool(
+    name="list_shipments",
+    schema=closed(),
+    handler=list_shipments,
+    reads=True,
+    suspends=False,
+    working=_("Looking up your parcels…"),
+)
+
+LIST_REFUNDS = Tool(
+    name="list_refunds",
+    schema=closed(),
+    handler=list_refunds,
+    reads=True,
+    suspends=False,
+    working=_("Looking up your refunds…"),
+)

@@ -1,0 +1,182 @@
+"""A turn's states, moved from a stated old value, with its audit row and the page told; and the lease that holds it."""
+
+import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.models import Q
+from django.utils import timezone
+
+from agent import events
+from agent.models import Conversation, Turn
+from agent.states import LIVE_TURNS, TurnState
+from orders import audit
+from orders.actors import system_actor
+from orders.jobs import enqueue_on_commit
+
+log = structlog.get_logger(__name__)
+
+
+class LeaseLost(Exception):
+    """Another worker holds the turn, or it has ended: stop, and write nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    turn_id: int
+    conversation_id: int
+    token: str
+
+
+def live_turn(conversation: Conversation) -> Turn | None:
+    return Turn.objects.filter(conversation=conversation, state__in=LIVE_TURNS).first()
+
+
+def queue_turn(conversation: Conversation, *, afresh: bool = False) -> Turn:
+    """See to it that a job will look at the conversation: a new turn, or the waiting one again. Inside `writing`.
+
+    `afresh` ends a waiting turn and begins a new one, with limits of its own: the customer has said something new. A
+    queued or running turn is left alone: it finds what was said by itself.
+    """
+    turn = live_turn(conversation)
+    if turn and turn.state == TurnState.WAITING and afresh:
+        move(conversation, turn, TurnState.WAITING, TurnState.DONE)
+        turn = None
+    if turn is None:
+        turn = Turn.objects.create(conversation=conversation, queued_at=timezone.now())
+        _announce(conversation, turn)
+    elif turn.state == TurnState.WAITING:
+        move(conversation, turn, TurnState.WAITING, TurnState.QUEUED, queued_at=timezone.now())
+    elif turn.state == TurnState.RUNNING:
+        return turn
+    send_job(turn)
+    return turn
+
+
+def send_job(turn: Turn) -> None:
+    from agent.tasks import run_turn  # the task module imports the loop, which imports this one
+
+    enqueue_on_commit(run_turn, turn.pk)
+
+
+def move(conversation: Conversation, turn: Turn, old: str, new: str, **fields: Any) -> None:
+    """Compare-and-set. Raises `LeaseLost` if the turn is not in state `old` any more. Inside `writing`."""
+    if new in {TurnState.DONE, TurnState.FAILED}:
+        fields["finished_at"] = timezone.now()
+    if new != TurnState.RUNNING:
+        fields |= {"lease_token": "", "lease_until": None}
+    if Turn.objects.filter(pk=turn.pk, state=old).update(state=new, **fields) != 1:
+        raise LeaseLost(turn.pk)
+    turn.refresh_from_db()
+    _announce(conversation, turn)
+
+
+def _announce(conversation: Conversation, turn: Turn) -> None:
+    audit.record(
+        action=f"turn.{turn.state}",
+        actor=system_actor("agent", conversation_id=conversation.pk, turn_id=turn.pk),
+        subject_type="turn",
+        subject_id=str(turn.pk),
+        order=conversation.order,
+        outcome={"error": turn.error} if turn.error else {},
+    )
+    events.add(conversation, "turn", {"turn": turn.pk, "state": turn.state, "retry": turn.state == TurnState.FAILED})
+
+
+def lease_end() -> datetime:
+    return timezone.now() + timedelta(seconds=settings.AGENT_LEASE_SECONDS)
+
+
+def take(turn_id: int) -> Lease | None:
+    """Get hold of a turn that is queued, or whose worker has died. None: somebody else has it, or it is over."""
+    found = Turn.objects.filter(pk=turn_id).values_list("conversation_id", flat=True).first()
+    if found is None:
+        return None
+    token = secrets.token_hex(16)
+    with events.writing(found) as conversation:
+        free = Q(state=TurnState.QUEUED) | Q(state=TurnState.RUNNING, lease_until__lt=timezone.now())
+        turn = Turn.objects.filter(free, pk=turn_id).first()
+        if turn is None:
+            return None
+        move(
+            conversation,
+            turn,
+            turn.state,
+            TurnState.RUNNING,
+            lease_token=token,
+            lease_until=lease_end(),
+            started_at=turn.started_at or timezone.now(),
+        )
+    return Lease(turn_id, found, token)
+
+
+@contextmanager
+def holding(lease: Lease) -> Iterator[tuple[Conversation, Turn]]:
+    """`writing`, and only while the lease is still ours: a worker that woke up late is stopped here."""
+    with events.writing(lease.conversation_id) as conversation:
+        turn = Turn.objects.filter(
+            pk=lease.turn_id, lease_token=lease.token, state=TurnState.RUNNING, lease_until__gt=timezone.now()
+        ).first()
+        if turn is None:
+            raise LeaseLost(lease.turn_id)
+        yield conversation, turn
+
+
+class Keeper:
+    """Renews the leases that this process holds, from one thread, while its turns wait for the model."""
+
+    def __init__(self) -> None:
+        self._tokens: set[str] = set()
+        self._lost: set[str] = set()
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def keep(self, lease: Lease) -> Iterator[None]:
+        with self._lock:
+            self._tokens.add(lease.token)
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name="lease-keeper", daemon=True)
+                self._thread.start()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._tokens.discard(lease.token)
+                self._lost.discard(lease.token)
+
+    def holds(self, lease: Lease) -> bool:
+        """False once a renewal has found the lease gone: the turn was ended or taken by somebody else."""
+        return lease.token not in self._lost
+
+    def _run(self) -> None:
+        while True:
+            self._wake.wait(settings.AGENT_LEASE_SECONDS / 4)
+            with self._lock:
+                tokens = list(self._tokens)
+            if tokens:
+                self._renew(tokens)
+
+    def _renew(self, tokens: list[str]) -> None:
+        try:
+            # A lease that has already ended stays ended: its turn may be somebody else's by now.
+            held = Turn.objects.filter(lease_token__in=tokens, lease_until__gt=timezone.now())
+            held.update(lease_until=lease_end())
+            kept = set(held.values_list("lease_token", flat=True))
+            with self._lock:
+                self._lost |= (set(tokens) & self._tokens) - kept
+        except DatabaseError as error:
+            log.warning("lease.not_renewed", error=str(error))
+        finally:
+            connection.close()
+
+
+keeper = Keeper()

@@ -1,0 +1,104 @@
+"""The chat's addresses: say something, listen, try again, ask for a person. Each parses, calls and answers."""
+
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.contrib import messages
+from django.db import connections
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import get_language
+from django.views.decorators.http import require_GET, require_POST
+
+from agent import intake, people, stream
+from agent.access import current_conversation
+from orders.access import Shopper, order_for_shopper, shopper_of
+from orders.actors import customer_actor
+from orders.errors import Refusal
+
+
+def _shopper(request: HttpRequest) -> Shopper:
+    shopper = shopper_of(request)
+    if shopper is None:
+        raise Http404
+    return shopper
+
+
+def _wants_json(request: HttpRequest) -> bool:
+    return "text/html" not in request.headers.get("Accept", "")
+
+
+def _answer(request: HttpRequest, number: str, body: dict[str, Any], status: int) -> HttpResponse:
+    """JSON for scripts; a browser without JavaScript goes back to the order page."""
+    if _wants_json(request):
+        return JsonResponse(body, status=status)
+    return redirect("order", number=number)
+
+
+@require_POST
+def say(request: HttpRequest, number: str) -> HttpResponse:
+    shopper = _shopper(request)
+    order = order_for_shopper(shopper, number)
+    try:
+        message = intake.say(
+            order=order,
+            customer=shopper.customer,
+            text=request.POST.get("text", ""),
+            language=get_language() or "zh-hant",
+            client_ref=request.POST.get("client_ref") or None,
+        )
+    except Refusal as refusal:
+        return _refused(request, number, refusal)
+    return _answer(request, number, {"message_id": message.pk}, 202)
+
+
+def _refused(request: HttpRequest, number: str, refusal: Refusal) -> HttpResponse:
+    if not _wants_json(request):
+        messages.error(request, " ".join(filter(None, [refusal.message, refusal.hint])))
+        return redirect("order", number=number)
+    response = JsonResponse(refusal.as_dict(), status=refusal.status)
+    if "retry_after" in refusal.details:
+        response["Retry-After"] = str(refusal.details["retry_after"])
+    return response
+
+
+@require_POST
+def retry(request: HttpRequest, number: str) -> HttpResponse:
+    queued = intake.try_again(conversation=current_conversation(_shopper(request), number))
+    return _answer(request, number, {"queued": queued}, 202)
+
+
+@require_POST
+def ask_for_person(request: HttpRequest, number: str) -> HttpResponse:
+    shopper = _shopper(request)
+    order = order_for_shopper(shopper, number)
+    conversation = intake.open_conversation(
+        order=order,
+        customer=shopper.customer,
+        language=get_language() or "zh-hant",
+        actor=customer_actor(shopper.customer),
+    )
+    people.customer_asks_for_person(conversation=conversation, actor=customer_actor(shopper.customer))
+    return _answer(request, number, {"needs_person": True}, 202)
+
+
+@require_GET
+async def events(request: HttpRequest, number: str) -> HttpResponseBase:
+    """Everything is read and checked before the response starts; after that no database connection stays with it."""
+    order_id, customer_id = await sync_to_async(_whose)(request, number)
+    position = stream.parse_event_id(request.headers.get("Last-Event-ID", "")) or stream.Position()
+    response = StreamingHttpResponse(
+        stream.follow(order_id=order_id, customer_id=customer_id, position=position),
+        content_type="text/event-stream; charset=utf-8",
+    )
+    response["Cache-Control"] = "no-cache, no-transform"
+    response["X-Accel-Buffering"] = "no"
+    return response
+
+
+def _whose(request: HttpRequest, number: str) -> tuple[int, int]:
+    try:
+        shopper = _shopper(request)
+        return order_for_shopper(shopper, number).pk, shopper.customer.pk
+    finally:
+        connections.close_all()
