@@ -1,4 +1,4 @@
-"""4 model: one streamed call through the anthropic SDK, and what every way it can end means. Nobody else imports the SDK.
+"""4 model: one streamed call through the anthropic SDK, and what each way it can end means. Nobody else imports the SDK.
 
 A reply counts only when its `stop_reason` is set: a stream that ends cleanly in mid-sentence raises nothing in the SDK
 and must not be taken for an answer.

@@ -1,7 +1,8 @@
 """3 think: one turn, from the rows to the rows.
 
 Every round asks the database what has to be done (`history.next_step`), does one step of it, and keeps it: a worker
-that is killed leaves rows from which the next one goes on. No transaction and no connection is held while the model talks.
+that is killed leaves rows from which the next one goes on. Neither transaction nor connection is held while the model
+talks.
 """
 
 import random

@@ -52,8 +52,8 @@ Outcome = dict[str, Any] | CardSpec
 class Tool:
     """`reads` is true for tools that change nothing; `suspends` for those that wait for the customer's press.
 
-    `schema` is strict and closed; `working` is the short line a customer sees while the tool runs. The description (what,
-    when, when not, what comes next, limits) is a file: prompts/tools/<name>.md.
+    `schema` is strict and closed; `working` is the short line a customer sees while the tool runs. The description
+    (what, when, when not, what comes next, limits) is a file: prompts/tools/<name>.md.
     """
 
     name: str
