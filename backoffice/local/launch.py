@@ -29,4 +29,5 @@ def become(death_signal: int, parent: int, uid: int, gid: int, command: list[str
 
 
 if __name__ == "__main__":
-    become(*(int(number) for number in sys.argv[1:5]), sys.argv[5:])  # type: ignore[call-arg]
+    death_signal, parent, uid, gid = (int(number) for number in sys.argv[1:5])
+    become(death_signal, parent, uid, gid, sys.argv[5:])

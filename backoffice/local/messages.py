@@ -70,9 +70,7 @@ def extract(folder: Path) -> None:
         file.write_bytes(text.getvalue())
 
 
-def extract_template(
-    file: IO[bytes], keywords: Any, comment_tags: Any, options: dict[str, Any]
-) -> Iterator[tuple[int, str, Any, list[str]]]:
+def extract_template(file: IO[bytes], keywords: Any, comment_tags: Any, options: Any) -> Iterator[tuple[Any, ...]]:
     """Babel's method for Django templates: Django itself turns them into Python with gettext calls."""
     from django.conf import settings
     from django.utils.translation import templatize

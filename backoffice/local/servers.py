@@ -77,34 +77,35 @@ class PostgresServer:
     def _initialise(self) -> None:
         """initdb into a folder beside the final one, so that an interrupted first start leaves no half-made data."""
         draft = self.data.with_name("postgres.new")
+        password = self.data.with_name("postgres.password")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
-        password = draft.with_name("postgres.password")
+        password.touch(mode=0o600)
         password.write_text(self._password)
         if self.user is not None:
             os.chown(draft, self.user.pw_uid, self.user.pw_gid)
             os.chown(password, self.user.pw_uid, self.user.pw_gid)
-        password.chmod(0o600)
-        # The password is 256 random bits: stretching it would only make every connection slower.
-        options = ["--username", NAME, "--pwfile", password, "--auth=scram-sha-256", "--set", "scram_iterations=1"]
+        try:
+            self._run_initdb(draft, password)
+        finally:
+            password.unlink()
+        draft.rename(self.data)
+
+    def _run_initdb(self, data: Path, password: Path) -> None:
+        options = [f"--pgdata={data}", f"--username={NAME}", f"--pwfile={password}", "--auth=scram-sha-256"]
         options += ["--encoding=UTF8", "--no-locale", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
-        options += ["--set", "timezone=UTC", "--set", "log_timezone=UTC"]
+        options += ["--set=timezone=UTC", "--set=log_timezone=UTC"]
+        # The password is 256 random bits: stretching it would only make every connection slower.
+        options += ["--set=scram_iterations=1"]
         options += [] if self.durable else ["--no-sync"]
-        initdb = spawn(
-            [self.programs / "initdb", "--pgdata", draft, *options],
-            log=self.log,
-            env=PLAIN_ENVIRONMENT,
-            cwd=self.data.parent,
-            user=self.user,
-        )
+        command = [self.programs / "initdb", *options]
+        initdb = spawn(command, log=self.log, env=PLAIN_ENVIRONMENT, cwd=data.parent, user=self.user)
         try:
             failed = initdb.wait(timeout=120)
         finally:
             terminate(initdb)
-            password.unlink()
         if failed:
             raise StartError(f"PostgreSQL could not make its data folder; see {self.log}.\n{last_lines(self.log)}")
-        draft.rename(self.data)
 
     def _launch(self) -> None:
         for attempt in range(ATTEMPTS):

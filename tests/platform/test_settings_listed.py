@@ -16,7 +16,7 @@ def names_read_by_settings() -> set[str]:
         if isinstance(call, ast.Call) and call.args and isinstance(first := call.args[0], ast.Constant):
             reader = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
             if reader in READERS and re.fullmatch(r"[A-Z][A-Z_]+", str(first.value)):
-                names.add(first.value)
+                names.add(str(first.value))
     return names
 
 
