@@ -98,7 +98,7 @@ class PostgresServer:
         # The password is 256 random bits: stretching it would only make every connection slower.
         options += ["--set=scram_iterations=1"]
         options += [] if self.durable else ["--no-sync"]
-        command = [self.programs / "initdb", *options]
+        command = [str(self.programs / "initdb"), *options]
         initdb = spawn(command, log=self.log, env=PLAIN_ENVIRONMENT, cwd=data.parent, user=self.user)
         try:
             failed = initdb.wait(timeout=120)
