@@ -1,18 +1,19 @@
-"""Who does something. Made at the entry point (view, API, task, tool), handed down to the service, kept in the audit."""
+"""Who does something: made at the entry point (view, API, task, tool), handed to the service, kept in the audit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from django.core.exceptions import PermissionDenied
 
 from orders.models import Customer
 
 ActorKind = Literal["customer", "staff", "agent", "system"]
 
 
-class NotAllowed(Exception):
-    """The actor lacks the permission. `permission` is its full name, `app.codename`."""
+class NotAllowed(PermissionDenied):
+    """The actor lacks the permission. `permission` is its full name, `app.codename`. A page answers 403."""
 
     def __init__(self, permission: str) -> None:
         super().__init__(permission)
@@ -44,9 +45,7 @@ def staff_actor(user: User | AbstractBaseUser | AnonymousUser, **correlation: An
 
 
 def customer_actor(customer: Customer, **correlation: Any) -> Actor:
-    return Actor(
-        kind="customer", name=customer.name, user=customer.user, customer=customer, correlation=correlation
-    )
+    return Actor(kind="customer", name=customer.name, user=customer.user, customer=customer, correlation=correlation)
 
 
 def agent_actor(customer: Customer, **correlation: Any) -> Actor:

@@ -1,9 +1,11 @@
 """The append-only history. Every transition writes one row here, inside the transaction that makes it."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import structlog
+from django.core.serializers.json import DjangoJSONEncoder
 
 from orders.actors import Actor
 from orders.models import AuditEvent, Order
@@ -37,3 +39,9 @@ def record(
         outcome=dict(outcome or {}),
         correlation={**context, **actor.correlation, **(correlation or {})},
     )
+
+
+def as_json(values: Mapping[str, Any]) -> dict[str, Any]:
+    """`values` as JSON keeps them: times in ISO form, decimals as text."""
+    plain: dict[str, Any] = json.loads(json.dumps(values, cls=DjangoJSONEncoder))
+    return plain

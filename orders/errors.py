@@ -27,7 +27,10 @@ class Refusal(Exception):
 
     def as_dict(self) -> dict[str, Any]:
         body: dict[str, Any] = {
-            "code": self.code, "message": self.message, "hint": self.hint, "retryable": self.retryable
+            "code": self.code,
+            "message": self.message,
+            "hint": self.hint,
+            "retryable": self.retryable,
         }
         if self.field:
             body["field"] = self.field

@@ -1,7 +1,7 @@
-"""Goods leave an order: the counters of units, moved under the order's row lock and nowhere else.
+"""Goods are packed and leave an order: the counters of units, moved under the order's row lock and nowhere else.
 
-Each move adds to a counter with a condition on what is left, so that a lost race changes no row and raises `GoodsMoved`.
-The check constraints of the tables say the same once more.
+Each move adds to a counter with a condition on what is left, so that a lost race changes no row and raises
+`GoodsMoved`. The check constraints of the tables say the same once more.
 """
 
 from typing import Literal
@@ -23,6 +23,24 @@ def lock_order(order_id: int) -> Order:
     `no_key` lets other transactions go on adding rows that point to the order, such as messages.
     """
     return Order.objects.select_for_update(no_key=True).get(pk=order_id)
+
+
+def fulfil_units(*, line: LineItem, quantity: int) -> None:
+    """Put units that are in no shipment yet into one."""
+    moved = LineItem.objects.filter(
+        pk=line.pk, quantity__gte=F("cancelled_quantity") + F("fulfilled_quantity") + quantity
+    ).update(fulfilled_quantity=F("fulfilled_quantity") + quantity)
+    if moved != 1:
+        raise GoodsMoved(line.line_item_id)
+
+
+def unfulfil_units(*, line: LineItem, quantity: int) -> None:
+    """Take units out of a shipment that has not left the house."""
+    moved = LineItem.objects.filter(pk=line.pk, fulfilled_quantity__gte=quantity).update(
+        fulfilled_quantity=F("fulfilled_quantity") - quantity
+    )
+    if moved != 1:
+        raise GoodsMoved(line.line_item_id)
 
 
 def cancel_units(*, line: LineItem, quantity: int) -> None:

@@ -290,7 +290,7 @@ class AuditEvent(models.Model):
     subject_type = models.CharField(max_length=40)
     subject_id = models.CharField(max_length=64)
     chosen = models.JSONField(default=dict, help_text=_("What the actor chose (arguments)."))
-    computed = models.JSONField(default=dict, help_text=_("What the system worked out (amount, steps, policy version)."))
+    computed = models.JSONField(default=dict, help_text=_("What the system worked out: amount, steps, policy."))
     outcome = models.JSONField(default=dict, help_text=_("What became of it."))
     correlation = models.JSONField(default=dict, help_text=_("Conversation, turn, tool call, request, job."))
 

@@ -95,7 +95,7 @@ class Migration(migrations.Migration):
                 ('subject_type', models.CharField(max_length=40)),
                 ('subject_id', models.CharField(max_length=64)),
                 ('chosen', models.JSONField(default=dict, help_text='What the actor chose (arguments).')),
-                ('computed', models.JSONField(default=dict, help_text='What the system worked out (amount, steps, policy version).')),
+                ('computed', models.JSONField(default=dict, help_text='What the system worked out: amount, steps, policy.')),
                 ('outcome', models.JSONField(default=dict, help_text='What became of it.')),
                 ('correlation', models.JSONField(default=dict, help_text='Conversation, turn, tool call, request, job.')),
                 ('actor_user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
