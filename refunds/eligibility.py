@@ -1,7 +1,7 @@
 """What may be asked for, per unit: where the goods are decides between cancelling, returning and refunding as lost.
 
 Pure: the moment of asking, the shop's time zone and the policy's day counts are handed in. Refusals are codes; their
-wording is in `refunds.errors`. The rule is in docs/money.md, section "What may be asked for".
+wording is in `refunds/unit_errors.py`. The rule is in docs/money.md, section "What may be asked for".
 """
 
 from collections import Counter
