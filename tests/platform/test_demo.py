@@ -69,9 +69,11 @@ class Demo:
 
 @pytest.fixture(scope="module")
 def demo() -> Generator[Demo]:
-    folder = Path(tempfile.mkdtemp(prefix="refund-desk-demo-"))
-    yield Demo(folder)
-    remove(folder)
+    demo = Demo(Path(tempfile.mkdtemp(prefix="refund-desk-demo-")))
+    yield demo
+    for left_by_a_failed_test in demo.processes():
+        os.kill(left_by_a_failed_test, signal.SIGKILL)
+    remove(demo.folder)
 
 
 def said(process: subprocess.Popen[str]) -> tuple[str, str]:
@@ -125,6 +127,9 @@ def test_it_runs_once_per_port_and_folder_and_ctrl_c_stops_it_all(demo: Demo) ->
     assert "in use by another run" in said(same_folder)[1]
     assert same_folder.returncode == 1
 
+    reset = demo.start([*demo.python(), "reset"])
+    assert "The demo is running" in said(reset)[1]
+
     assert demo.ready()
     os.killpg(first.pid, signal.SIGINT)  # what a terminal does on Ctrl-C
     output, errors = said(first)
@@ -174,3 +179,11 @@ def test_killing_it_outright_takes_every_process_along(demo: Demo) -> None:
     said(process)
 
     wait_until(lambda: demo.processes() == set(), timeout=15)
+
+
+def test_a_reset_clears_the_data(demo: Demo) -> None:
+    assert (demo.folder / "postgres").exists()
+    reset = demo.start([*demo.python(), "reset"])
+
+    assert said(reset) == ("The demo's data is cleared.\n", "")
+    assert not demo.folder.exists()
