@@ -5,6 +5,7 @@ Customers: `ming` and `ming2` (both 王小明, both can sign in) and `mei` (no a
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import cache
 from typing import Any, Final
 
 from django.contrib.auth.hashers import make_password
@@ -43,9 +44,14 @@ PASSWORD: Final = "demo"
 SHOP: Final = system_actor("test shop")
 
 
+@cache
+def _hashed_password() -> str:
+    return make_password(PASSWORD)  # slow on purpose, so once
+
+
 def user(username: str, **fields: Any) -> User:
     found = User.objects.filter(username=username).first()
-    return found or User.objects.create(username=username, password=make_password(PASSWORD), **fields)
+    return found or User.objects.create(username=username, password=_hashed_password(), **fields)
 
 
 def customer(name: str = "ming") -> Customer:

@@ -1,0 +1,28 @@
+"""Doing things at the same moment, for real: one thread and one database connection each."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import TypeVar
+
+from django.db import connection
+
+Result = TypeVar("Result")
+
+
+def at_once(actions: Sequence[Callable[[], Result]]) -> list[Result | Exception]:
+    """What each action gave or raised, in the order of `actions`. All begin when all are ready."""
+    barrier = Barrier(len(actions))
+
+    def run(action: Callable[[], Result]) -> Result | Exception:
+        try:
+            connection.ensure_connection()
+            barrier.wait(timeout=20)
+            return action()
+        except Exception as error:
+            return error
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(actions)) as threads:
+        return list(threads.map(run, actions))

@@ -1,0 +1,47 @@
+"""What each role may do, as the groups' migration made it."""
+
+from typing import Final
+
+import pytest
+from django.contrib.auth.models import Permission
+
+from orders.tests import cast
+
+pytestmark = pytest.mark.django_db
+
+SUPPORT: Final = {
+    "orders.issue_customer_link",
+    "refunds.ask_quote",
+    "refunds.redeem_quote",
+    "refunds.retry_refund",
+    "agent.answer_conversation",
+}
+
+
+def views() -> set[str]:
+    permissions = Permission.objects.filter(
+        codename__startswith="view_", content_type__app_label__in=("orders", "refunds", "agent")
+    ).values_list("content_type__app_label", "codename")
+    return {f"{app}.{name}" for app, name in permissions}
+
+
+@pytest.mark.parametrize(
+    ("role", "more"),
+    [
+        ("staff", SUPPORT),
+        ("supervisor", SUPPORT | {"orders.add_order", "orders.handle_shipments", "refunds.approve_refund"}),
+        ("auditor", set()),
+    ],
+)
+def test_support_supervisors_and_auditors_see_everything_and_do_only_this(role: str, more: set[str]) -> None:
+    assert "orders.view_auditevent" in views()
+    assert cast.staff_user(role).get_all_permissions() == views() | more
+
+
+def test_the_warehouse_sees_orders_and_handles_shipments() -> None:
+    assert cast.staff_user("warehouse").get_all_permissions() == {
+        "orders.view_order",
+        "orders.view_shipment",
+        "orders.view_lineitem",
+        "orders.handle_shipments",
+    }
