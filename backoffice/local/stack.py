@@ -191,8 +191,9 @@ class Stack:
         worker = (*celery, "worker", "-P", "threads", *quiet)
         self._add("chat_worker", *worker, "-c", "32", "-Q", "chat", "-n", "chat@%h")
         self._add("money_worker", *worker, "-c", "4", "-Q", "money,celery", "-n", "money@%h")
+        for old in self.folder.glob("beat-schedule*"):
+            old.unlink()  # a killed beat may leave half a file, and nothing in it is worth keeping
         schedule = self.folder / "beat-schedule"
-        schedule.unlink(missing_ok=True)  # a killed beat may leave half a file; nothing in it is worth keeping
         self._add("beat", *celery, "beat", "--schedule", str(schedule), "--loglevel", "INFO")
 
     def _add(self, name: str, *arguments: str | Path) -> None:

@@ -91,6 +91,7 @@ def said(process: subprocess.Popen[str]) -> tuple[str, str]:
         ("DATABASE_URL", "nonsense"),
         ("REDIS_URL", "localhost"),
         ("SECRET_KEY", "short"),
+        ("LOG_LEVEL", "loud"),
     ],
 )
 def test_a_malformed_value_stops_the_start_with_one_sentence(demo: Demo, name: str, value: str) -> None:
