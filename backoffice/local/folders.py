@@ -7,6 +7,7 @@ import pwd
 import secrets
 import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -53,7 +54,8 @@ def unprivileged_user(folder: Path) -> pwd.struct_passwd | None:
     if os.geteuid() != 0:
         return None
     if folder.exists() and (owner := folder.stat().st_uid):
-        return pwd.getpwuid(owner)
+        with suppress(KeyError):
+            return pwd.getpwuid(owner)
     for name in ("postgres", "nobody", "daemon"):
         try:
             return pwd.getpwnam(name)

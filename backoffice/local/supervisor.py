@@ -84,6 +84,7 @@ class Supervisor:
         self.entries: dict[str, Entry] = {}
         self._lock = threading.RLock()
         self._stopping = threading.Event()
+        self._stopped = threading.Event()
         self._watcher: threading.Thread | None = None
 
     def add(self, name: str, running: Running) -> None:
@@ -102,6 +103,7 @@ class Supervisor:
                 with self._lock:
                     if not (entry.held or entry.alive or self._stopping.is_set()):
                         self._bring_back(entry)
+        self._stopped.wait()  # what this thread has started gets its death signal when this thread ends
 
     def _bring_back(self, entry: Entry) -> None:
         """Restart now, or note when to: each end in a row doubles the wait."""
@@ -152,6 +154,7 @@ class Supervisor:
             for entry in reversed(list(self.entries.values())):
                 entry.running.stop()
             self.entries.clear()
+        self._stopped.set()
         if self._watcher is not None:
             self._watcher.join(timeout=5)
 
