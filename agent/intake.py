@@ -137,7 +137,10 @@ def _within_limit(customer: Customer) -> None:
     key = f"refund-desk:said:{customer.pk}"
     try:
         with events.carrier().pipeline() as pipe:
-            said, _, left = pipe.incr(key).expire(key, 60, nx=True).ttl(key).execute()
+            pipe.incr(key)
+            pipe.expire(key, 60, nx=True)
+            pipe.ttl(key)
+            said, _, left = pipe.execute()
     except redis.RedisError as error:
         log.warning("limit.not_counted", error=str(error))
         return

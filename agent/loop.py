@@ -9,6 +9,7 @@ import random
 import threading
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 import structlog
 from django.conf import settings
@@ -146,7 +147,7 @@ def _call_model(lease: Lease) -> None:
         return
 
 
-def _ask(lease: Lease, messages: list[dict[str, object]], draft: Draft) -> client.Reply:
+def _ask(lease: Lease, messages: list[dict[str, Any]], draft: Draft) -> client.Reply:
     reply = client.reply_to(
         system=[{"type": "text", "text": read_prompt("order_page"), "cache_control": {"type": "ephemeral"}}],
         tools=registry.definitions(),
@@ -158,11 +159,11 @@ def _ask(lease: Lease, messages: list[dict[str, object]], draft: Draft) -> clien
     return reply
 
 
-def _with_cache_mark(messages: list[dict[str, object]]) -> list[dict[str, object]]:
+def _with_cache_mark(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The same messages with a cache breakpoint on the last block: the next step's request begins with all of this."""
-    *before, last = messages
-    *blocks, end = last["content"]  # type: ignore[misc]
-    return [*before, {**last, "content": [*blocks, {**end, "cache_control": {"type": "ephemeral"}}]}]
+    last = messages[-1]
+    *blocks, end = last["content"]
+    return [*messages[:-1], {**last, "content": [*blocks, {**end, "cache_control": {"type": "ephemeral"}}]}]
 
 
 def _keep(lease: Lease, reply: client.Reply, draft: Draft) -> None:

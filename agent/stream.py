@@ -136,12 +136,12 @@ async def _so_far(client: "redis.asyncio.Redis", key: str) -> tuple[str, DraftTe
 
 
 async def _wait(client: "redis.asyncio.Redis", key: str, cursor: str) -> list[Entry]:
-    answer = await client.xread({key: cursor}, count=500, block=LOOK_SECONDS * 1000)
+    answer: Any = await client.xread({key: cursor}, count=500, block=LOOK_SECONDS * 1000)
     if not answer:
         return []
-    # A dict or a list of pairs, by protocol version.
-    rows = next(iter(answer.values())) if isinstance(answer, dict) else answer[0][1]
-    return _decoded(rows[0] if rows and isinstance(rows[0], list) else rows)
+    # A list of pairs, or a dict of lists, by protocol version.
+    rows = next(iter(answer.values()))[0] if isinstance(answer, dict) else answer[0][1]
+    return _decoded(rows)
 
 
 def _decoded(rows: Any) -> list[Entry]:
