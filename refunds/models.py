@@ -14,6 +14,7 @@ from refunds.states import (
     AllocationState,
     Asker,
     AttemptOutcome,
+    EndedBecause,
     FaultKind,
     PolicyState,
     QuoteAction,
@@ -84,6 +85,7 @@ class RefundQuote(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True, blank=True)
+    ended_because = models.CharField(max_length=16, choices=EndedBecause.choices, blank=True)
 
     class Meta:
         verbose_name = _("refund quote")
@@ -222,6 +224,10 @@ class Return(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
     note = models.TextField(blank=True)
+    # Set when the goods were accepted: from then on the refund counts, and no longer the promise.
+    refund = models.OneToOneField(
+        Refund, null=True, blank=True, on_delete=models.PROTECT, related_name="return_request"
+    )
     # Who asked for it, so that asking twice (a job delivered again) makes one return.
     request_ref = models.CharField(max_length=80, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -18,6 +18,13 @@ class QuoteState(models.TextChoices):
     DECLINED = "declined", _("declined")
 
 
+class EndedBecause(models.TextChoices):
+    """Why a quote is superseded: the refusal is worded anew from it whenever somebody asks."""
+
+    NEWER_QUOTE = "newer_quote", _("a newer quote took its place")
+    ORDER_CHANGED = "order_changed", _("the order had changed")
+
+
 class Asker(models.TextChoices):
     CUSTOMER = "customer", _("customer")
     STAFF = "staff", _("staff")
@@ -37,6 +44,7 @@ class RefundState(models.TextChoices):
 
 # Refunds that let go of goods and money again. All others count as spent.
 RELEASED = frozenset({RefundState.REJECTED, RefundState.EXPIRED})
+FINISHED = RELEASED | {RefundState.SUCCEEDED}
 REFUND_MOVES: dict[str, frozenset[str]] = {
     RefundState.PENDING_APPROVAL: frozenset({RefundState.PENDING, RefundState.REJECTED, RefundState.EXPIRED}),
     RefundState.PENDING: frozenset({RefundState.SUCCEEDED, RefundState.FAILED, RefundState.UNKNOWN}),
@@ -62,6 +70,10 @@ class AttemptOutcome(models.TextChoices):
     UNKNOWN = "unknown", _("unknown")
 
 
+# Attempts whose fate is not known yet: the gateway has the last word.
+UNDECIDED = frozenset({AttemptOutcome.SENDING, AttemptOutcome.UNKNOWN})
+
+
 class ReturnKind(models.TextChoices):
     REFUND = "refund", _("return for a refund")
     EXCHANGE = "exchange", _("exchange")
@@ -77,6 +89,15 @@ class ReturnState(models.TextChoices):
     WITHDRAWN = "withdrawn", _("withdrawn")
 
 
+RETURN_MOVES: dict[str, frozenset[str]] = {
+    ReturnState.REQUESTED: frozenset({ReturnState.RECEIVED, ReturnState.WITHDRAWN, ReturnState.REJECTED}),
+    ReturnState.RECEIVED: frozenset({ReturnState.ACCEPTED, ReturnState.REJECTED}),
+    ReturnState.ACCEPTED: frozenset({ReturnState.REFUNDED, ReturnState.EXCHANGED, ReturnState.REJECTED}),
+    ReturnState.REFUNDED: frozenset(),
+    ReturnState.EXCHANGED: frozenset(),
+    ReturnState.REJECTED: frozenset(),
+    ReturnState.WITHDRAWN: frozenset(),
+}
 # Returns whose goods still count as gone and whose promised amount counts as given back.
 OPEN_RETURNS = frozenset({ReturnState.REQUESTED, ReturnState.RECEIVED, ReturnState.ACCEPTED})
 
@@ -85,6 +106,10 @@ class PolicyState(models.TextChoices):
     DRAFT = "draft", _("draft")
     PUBLISHED = "published", _("published")
     SUPERSEDED = "superseded", _("superseded")
+
+
+# Policies that settle orders. A superseded one goes on settling the orders that were placed while it was in force.
+SETTLING = frozenset({PolicyState.PUBLISHED, PolicyState.SUPERSEDED})
 
 
 class Reason(models.TextChoices):

@@ -1,0 +1,104 @@
+"""Whose quote, refund or return it is. Views, API and services reach those rows through here, or not at all.
+
+What belongs to somebody else and what does not exist are the same: Http404 at a door, `NotFound` in a service.
+"""
+
+import re
+from typing import Final, TypeVar
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest
+
+from orders.access import Shopper, shopper_of
+from orders.actors import Actor, NotAllowed, customer_actor, staff_actor
+from orders.models import Customer, Order
+from refunds import errors
+from refunds.models import Refund, RefundQuote, Return
+
+VIEW_QUOTE: Final = "refunds.view_refundquote"
+VIEW_REFUND: Final = "refunds.view_refund"
+REDEEM: Final = "refunds.redeem_quote"
+_PUBLIC_ID: Final = re.compile(r"[a-z]{2}_[0-9a-z]{20}")
+
+Row = TypeVar("Row", RefundQuote, Refund, Return)
+Viewer = HttpRequest | User | AbstractBaseUser | AnonymousUser
+
+
+def quote_for(viewer: Viewer, quote_id: str) -> RefundQuote:
+    """The quote, for its customer and for staff who may view quotes. Raises Http404."""
+    return _row_for(viewer, RefundQuote.objects.select_related("order__customer", "policy"), quote_id, VIEW_QUOTE)
+
+
+def refund_for(viewer: Viewer, refund_id: str) -> Refund:
+    """The refund, for its customer and for staff who may view refunds. Raises Http404."""
+    return _row_for(viewer, Refund.objects.select_related("order__customer", "quote"), refund_id, VIEW_REFUND)
+
+
+def return_for(viewer: Viewer, return_id: str) -> Return:
+    """The return, for its customer and for staff who may view refunds. Raises Http404."""
+    return _row_for(viewer, Return.objects.select_related("order__customer", "quote"), return_id, VIEW_REFUND)
+
+
+def _row_for(viewer: Viewer, rows: QuerySet[Row], public_id: str, permission: str) -> Row:
+    row = find(rows, public_id)
+    if row is None or not (_is_staff(viewer, permission) or _owns(viewer, row.order)):
+        raise Http404
+    return row
+
+
+def find(rows: QuerySet[Row], public_id: str) -> Row | None:
+    """The row, if the id has the shape of one at all: what else comes in an address never reaches the database."""
+    return rows.filter(pk=public_id).first() if _PUBLIC_ID.fullmatch(public_id) else None
+
+
+def _is_staff(viewer: Viewer, permission: str) -> bool:
+    user = viewer.user if isinstance(viewer, HttpRequest) else viewer
+    return isinstance(user, User) and user.has_perm(permission)
+
+
+def _owns(viewer: Viewer, order: Order) -> bool:
+    shopper = _shopper(viewer)
+    if shopper is None or shopper.customer.pk != order.customer_id:
+        return False
+    return shopper.order_numbers is None or order.number in shopper.order_numbers
+
+
+def _shopper(viewer: Viewer) -> Shopper | None:
+    if isinstance(viewer, HttpRequest):
+        return shopper_of(viewer)
+    customer = Customer.objects.filter(user_id=viewer.pk).first() if viewer.is_authenticated else None
+    return Shopper(customer, None) if customer else None
+
+
+def actor_for(request: HttpRequest, order: Order, **correlation: str) -> Actor:
+    """Who acts on this order: its customer, else a member of staff, whose permission the service checks."""
+    if _owns(request, order):
+        return customer_actor(order.customer, **correlation)
+    if not request.user.is_authenticated:
+        raise Http404
+    return staff_actor(request.user, **correlation)
+
+
+def quote_to_redeem(quote_id: str, actor: Actor) -> RefundQuote:
+    """The gate of redeeming: the customer whose quote it is, or staff who may redeem. Never an agent, never a machine.
+
+    Raises NotFound, NotAllowed.
+    """
+    if actor.kind not in {"customer", "staff"}:
+        raise NotAllowed(REDEEM)
+    return quote_to_decline(quote_id, actor)
+
+
+def quote_to_decline(quote_id: str, actor: Actor) -> RefundQuote:
+    """Customers and their agent reach their own, staff need the permission to redeem. Raises NotFound, NotAllowed."""
+    actor.require(REDEEM)
+    quote = find(RefundQuote.objects.select_related("order"), quote_id)
+    if quote is None or not may_touch(actor, quote.customer_id):
+        raise errors.no_such_quote()
+    return quote
+
+
+def may_touch(actor: Actor, customer_id: int) -> bool:
+    """Customers, and the agent in their name, touch what is theirs; a member of staff acts for any customer."""
+    return actor.kind in {"staff", "system"} or (actor.customer is not None and actor.customer.pk == customer_id)

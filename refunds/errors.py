@@ -1,0 +1,188 @@
+"""Every refusal of this app in words: what is wrong, and what to do instead. Nothing else words a refusal.
+
+Codes are stable; the wording follows the reader's language. What a refusal says about units is in
+`refunds/unit_errors.py`.
+"""
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any
+
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from orders.errors import InvalidInput, NotFound, Refusal
+from orders.models import Order
+from orders.money import format_money
+
+
+def day(moment: date | datetime) -> str:
+    """A calendar day of the shop as the reader's language writes it."""
+    return date_format(timezone.localdate(moment) if isinstance(moment, datetime) else moment)
+
+
+def no_policy(order: Order) -> Refusal:
+    return Refusal(
+        "no_policy",
+        _("There is no refund policy in %(currency)s for an order placed on %(day)s.")
+        % {"currency": order.currency, "day": day(order.placed_at)},
+        hint=_("A person has to look at this order."),
+    )
+
+
+def no_such_line(line_item_id: str, field: str) -> InvalidInput:
+    return InvalidInput(
+        field,
+        _("This order has no line item %(line_item_id)s.") % {"line_item_id": line_item_id},
+        hint=_("Use a line_item_id of this order, such as li_1."),
+    )
+
+
+def more_than_ordered(name: str, ordered: int, field: str) -> InvalidInput:
+    return InvalidInput(
+        field,
+        _("That is more than the %(ordered)s of “%(name)s” that can be asked for.") % {"ordered": ordered, "name": name},
+        hint=_("Ask for at most that many."),
+    )
+
+
+def action_does_not_fit(name: str, action: str, field: str, options: list[str]) -> InvalidInput:
+    values = {"name": name, "action": action, "options": ", ".join(options)}
+    hint = _("Possible: %(options)s.") % values if options else ""
+    return InvalidInput(field, _("The action “%(action)s” does not fit “%(name)s”.") % values, hint=hint)
+
+
+def reason_is_the_shops(field: str) -> InvalidInput:
+    return InvalidInput(
+        field,
+        _("Only the shop's staff can say that the shop cancelled, and only of goods that are not packed yet."),
+        hint=_("Choose another reason."),
+    )
+
+
+def reason_is_not_lost(name: str, field: str) -> InvalidInput:
+    return InvalidInput(
+        field,
+        _("“%(name)s” is not lost as far as its parcel shows.") % {"name": name},
+        hint=_("Choose another reason, or look up where the parcel is."),
+    )
+
+
+def needs_a_person(order: Order) -> Refusal:
+    return Refusal(
+        "needs_a_person",
+        _("Part of this refund would go back to a payment in cash on delivery, and no machine can do that."),
+        hint=_("Let a person of the shop take over: they arrange the transfer."),
+        details={"order_number": order.number},
+    )
+
+
+def no_such_quote() -> NotFound:
+    return NotFound(
+        _("There is no refund quote with this id."), hint=_("Check the id, or ask for a new quote."), field="quote_id"
+    )
+
+
+def no_such_refund() -> NotFound:
+    return NotFound(_("There is no refund with this id."), hint=_("Check the id."), field="refund_id")
+
+
+def no_such_return() -> NotFound:
+    return NotFound(_("There is no return with this id."), hint=_("Check the id."), field="return_id")
+
+
+def note_missing() -> InvalidInput:
+    return InvalidInput(
+        "note",
+        _("Say in a few words why, so that others can follow it later."),
+        hint=_("Write the reason and confirm once more."),
+    )
+
+
+def note_unusable(field: str, longest: int) -> InvalidInput:
+    return InvalidInput(
+        field,
+        _("The reason must be plain text of at most %(longest)s characters.") % {"longest": longest},
+        hint=_("Shorten it and leave out control characters."),
+    )
+
+
+def quote_expired() -> Refusal:
+    return Refusal(
+        "quote_expired",
+        _("This quote has run out. Nothing was refunded."),
+        hint=_("Ask for a new quote: it takes a moment, and the amount may still be the same."),
+    )
+
+
+def quote_declined() -> Refusal:
+    return Refusal(
+        "quote_declined",
+        _("This quote was declined. Nothing was refunded."),
+        hint=_("Ask for a new quote if it is wanted after all."),
+    )
+
+
+def quote_redeemed() -> Refusal:
+    return Refusal(
+        "quote_redeemed",
+        _("This quote has already been confirmed."),
+        hint=_("Look at the refunds and returns of the order."),
+    )
+
+
+def quote_replaced() -> Refusal:
+    return Refusal(
+        "quote_superseded",
+        _("A newer quote took the place of this one. Nothing was refunded by this one."),
+        hint=_("Use the newer quote, or ask for another."),
+    )
+
+
+def order_changed(what: str, hint: str, details: Mapping[str, Any] | None = None) -> Refusal:
+    """`what` changed since the quote, in a whole sentence; `hint`: what to do next."""
+    message = _("The order has changed since this quote, so nothing was refunded. %(what)s") % {"what": what}
+    return Refusal("order_changed", message, hint=hint, details=dict(details or {}))
+
+
+def amount_changed() -> Refusal:
+    return order_changed(
+        _("Other goods of the order were cancelled, returned or refunded in the meantime, and that changes the amount."),
+        _("Ask for a new quote for the same goods."),
+    )
+
+
+def busy() -> Refusal:
+    return Refusal(
+        "order_busy",
+        _("Somebody else is changing this order at this moment. Nothing was refunded."),
+        hint=_("Try again in a moment."),
+        retryable=True,
+    )
+
+
+def wrong_state(what: str) -> Refusal:
+    """`what` names the thing and its state: “refund rf_… (succeeded)”."""
+    return Refusal(
+        "wrong_state",
+        _("That is not possible any more: %(what)s.") % {"what": what},
+        hint=_("Reload to see where it stands."),
+    )
+
+
+def own_decision() -> Refusal:
+    return Refusal(
+        "own_decision",
+        _("Whoever asked for this refund or confirmed it cannot also approve or reject it."),
+        hint=_("Ask another person who may approve."),
+        status=403,
+    )
+
+
+def payment_cannot_take(amount: int, currency: str) -> Refusal:
+    return Refusal(
+        "payment_cannot_take",
+        _("That payment cannot take %(amount)s back.") % {"amount": format_money(amount, currency)},
+        hint=_("Choose a payment of this order that has that much left and that the gateway can refund."),
+    )

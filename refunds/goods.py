@@ -1,0 +1,161 @@
+"""Where every unit of an order stands, and what may still be asked for it: `unit_groups(order, now=...)`.
+
+The states are those of `refunds/eligibility.py`. The counters are moved by `orders/goods.py`; here they are only read
+and put beside the refunds and returns that moved them.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from django.utils import timezone
+
+from orders.errors import Refusal
+from orders.models import LineItem, Order, Shipment, ShipmentLine
+from orders.states import ShipmentState
+from refunds.eligibility import UnitState, last_return_day, shipped_state
+from refunds.history import policy_for
+from refunds.models import QuoteLine, RefundPolicy, ReturnLine
+from refunds.states import OPEN_RETURNS, RELEASED, ReturnKind
+
+
+@dataclass(frozen=True, slots=True)
+class UnitGroup:
+    """`quantity` units of a line in one state. `since` is when they came into it.
+
+    `until`: the last day on which a return may be asked for. `refund_id`, `return_id`: what took the units.
+    """
+
+    line: LineItem
+    state: UnitState
+    quantity: int
+    shipment: Shipment | None = None
+    shipment_line: ShipmentLine | None = None
+    since: datetime | None = None
+    until: date | None = None
+    refund_id: str | None = None
+    return_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """Units that a refund or a return took."""
+
+    quantity: int
+    since: datetime
+    refund_id: str | None = None
+    return_id: str | None = None
+
+
+# By state, line and parcel (None for units that were never packed).
+_TakenBy = dict[tuple[UnitState, int, int | None], list[_Taken]]
+
+
+def unit_groups(order: Order, *, now: datetime) -> list[UnitGroup]:
+    """Every unit of the order exactly once, by line. The number of queries does not grow with the order.
+
+    `now` decides what has been on its way for too long and whose return window is over.
+    """
+    policy = _policy_or_usual(order)
+    taken = _taken_units(order)
+    parcels: dict[int, list[ShipmentLine]] = defaultdict(list)
+    for shipment in order.shipments.prefetch_related("lines"):
+        for shipment_line in shipment.lines.all():
+            parcels[shipment_line.line_item_id].append(shipment_line)
+    groups: list[UnitGroup] = []
+    for line in order.lines.all():
+        groups += _unpacked(line, taken)
+        for shipment_line in parcels[line.pk]:
+            groups += _in_parcel(line, shipment_line, policy, now, taken)
+    return groups
+
+
+def _policy_or_usual(order: Order) -> RefundPolicy:
+    """The usual day counts show an order that has no policy. A quote for it is refused elsewhere."""
+    try:
+        return policy_for(order)
+    except Refusal:
+        return RefundPolicy()
+
+
+def _taken_units(order: Order) -> _TakenBy:
+    taken: _TakenBy = defaultdict(list)
+    quoted = QuoteLine.objects.filter(quote__refund__order=order).exclude(quote__refund__state__in=RELEASED)
+    for line in quoted.select_related("quote__refund").order_by("pk"):
+        state: UnitState = "cancelled" if line.shipment_line_id is None else "refunded"
+        refund = line.quote.refund
+        record = _Taken(line.quantity, since=refund.created_at, refund_id=refund.pk)
+        taken[state, line.line_item_id, line.shipment_line_id].append(record)
+    coming_back = ReturnLine.objects.filter(
+        return_request__order=order, return_request__state__in=OPEN_RETURNS, return_request__refund=None
+    )
+    for item in coming_back.select_related("return_request").order_by("pk"):
+        request = item.return_request
+        held: UnitState = "exchanging" if request.kind == ReturnKind.EXCHANGE else "returning"
+        record = _Taken(item.quantity, since=request.created_at, return_id=request.pk)
+        taken[held, item.line_item_id, item.shipment_line_id].append(record)
+    return taken
+
+
+def _unpacked(line: LineItem, taken: _TakenBy) -> Iterator[UnitGroup]:
+    if line.unfulfilled_quantity:
+        yield UnitGroup(line=line, state="unfulfilled", quantity=line.unfulfilled_quantity)
+    yield from _gone(line, None, "cancelled", line.cancelled_quantity, taken)
+
+
+def _in_parcel(
+    line: LineItem, shipment_line: ShipmentLine, policy: RefundPolicy, now: datetime, taken: _TakenBy
+) -> Iterator[UnitGroup]:
+    if shipment_line.untouched_quantity:
+        yield _travelling(line, shipment_line, policy, now)
+    yield from _gone(line, shipment_line, "returning", shipment_line.returning_quantity, taken)
+    yield from _gone(line, shipment_line, "exchanging", shipment_line.exchanging_quantity, taken)
+    yield from _gone(line, shipment_line, "refunded", shipment_line.refunded_quantity, taken)
+
+
+def _travelling(line: LineItem, shipment_line: ShipmentLine, policy: RefundPolicy, now: datetime) -> UnitGroup:
+    """Units that nobody has asked about: where they are follows from their parcel and the calendar."""
+    shipment, zone = shipment_line.shipment, timezone.get_default_timezone()
+    state = shipped_state(
+        shipped_at=shipment.shipped_at,
+        delivered_at=shipment.delivered_at,
+        now=now,
+        zone=zone,
+        lost_after_days=policy.lost_after_days,
+        return_window_days=policy.return_window_days,
+        marked_lost=shipment.state == ShipmentState.LOST,
+    )
+    until = None
+    if shipment.delivered_at is not None:
+        until = last_return_day(shipment.delivered_at, zone=zone, return_window_days=policy.return_window_days)
+    return UnitGroup(
+        line=line,
+        state=state,
+        quantity=shipment_line.untouched_quantity,
+        shipment=shipment,
+        shipment_line=shipment_line,
+        since=shipment.delivered_at or shipment.shipped_at or shipment.packed_at,
+        until=until,
+    )
+
+
+def _gone(
+    line: LineItem, shipment_line: ShipmentLine | None, state: UnitState, quantity: int, taken: _TakenBy
+) -> Iterator[UnitGroup]:
+    """`quantity` units in `state`, one group per refund or return that took them, one more for what nothing explains."""
+    shipment = shipment_line.shipment if shipment_line else None
+    for record in taken.get((state, line.pk, shipment_line.pk if shipment_line else None), ()):
+        quantity -= record.quantity
+        yield UnitGroup(
+            line=line,
+            state=state,
+            quantity=record.quantity,
+            shipment=shipment,
+            shipment_line=shipment_line,
+            since=record.since,
+            refund_id=record.refund_id,
+            return_id=record.return_id,
+        )
+    if quantity > 0:
+        yield UnitGroup(line=line, state=state, quantity=quantity, shipment=shipment, shipment_line=shipment_line)

@@ -1,0 +1,190 @@
+"""Quotes, refunds and returns as every door shows them: page, API, tool and card read the same dictionaries.
+
+Amounts are integers of the currency's smallest unit, `display` is how people read them; texts are in the active
+language; moments are ISO 8601 with the shop's offset.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Final
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from orders.errors import Refusal
+from orders.models import Payment
+from orders.money import format_money
+from refunds.allocation import AllocationError
+from refunds.explain import explain, step_lines
+from refunds.models import Refund, RefundQuote, Return
+from refunds.settling import share_out
+from refunds.states import QuoteState, RefundState, ReturnKind, ReturnState
+
+_REFUND_TEXTS: Final = {
+    RefundState.PENDING_APPROVAL: gettext_lazy("Waiting for a second person of the shop to approve it"),
+    RefundState.PENDING: gettext_lazy("On its way to the payment provider"),
+    RefundState.SUCCEEDED: gettext_lazy("Refunded"),
+    RefundState.FAILED: gettext_lazy("The payment provider refused it; the shop is looking into it"),
+    RefundState.UNKNOWN: gettext_lazy("Being checked with the payment provider"),
+    RefundState.REJECTED: gettext_lazy("Not approved; nothing was refunded"),
+    RefundState.EXPIRED: gettext_lazy("Not approved in time; nothing was refunded"),
+}
+_RETURN_TEXTS: Final = {
+    ReturnState.REQUESTED: gettext_lazy("Waiting for the goods to arrive"),
+    ReturnState.RECEIVED: gettext_lazy("The goods have arrived and are being looked at"),
+    ReturnState.ACCEPTED: gettext_lazy("The goods have been accepted"),
+    ReturnState.REFUNDED: gettext_lazy("The refund has been made"),
+    ReturnState.EXCHANGED: gettext_lazy("The replacement is on its way"),
+    ReturnState.REJECTED: gettext_lazy("Not accepted; the goods go back to the customer"),
+    ReturnState.WITHDRAWN: gettext_lazy("Withdrawn"),
+}
+_PAYMENTS: Final = {
+    "card": gettext_lazy("card"),
+    "store_credit": gettext_lazy("store credit"),
+    "bank_transfer": gettext_lazy("bank transfer"),
+    "wallet": gettext_lazy("wallet"),
+    "cash_on_delivery": gettext_lazy("cash on delivery"),
+}
+
+
+def moment(value: datetime | None) -> str | None:
+    """ISO 8601 in the shop's zone, to the second."""
+    return timezone.localtime(value).isoformat(timespec="seconds") if value else None
+
+
+def payment_label(method: str, last4: str) -> str:
+    """“card ending in 4242”, “store credit”."""
+    name = str(_PAYMENTS.get(method, method))
+    return _("%(method)s ending in %(last4)s") % {"method": name, "last4": last4} if last4 else name
+
+
+def quote_state(quote: RefundQuote) -> str:
+    """The state; a quote whose time is over is shown as expired before the sweeper has marked it."""
+    over = quote.state == QuoteState.OPEN and quote.expires_at <= timezone.now()
+    return QuoteState.EXPIRED.value if over else quote.state
+
+
+def quote_as_dict(quote: RefundQuote) -> dict[str, Any]:
+    """Everything about a quote, with its refund or return once it has become one."""
+    lines = list(quote.lines.all())
+    names = {line.line_item.line_item_id: line.line_item.name for line in lines}
+    refund: Refund | None = getattr(quote, "refund", None)
+    request: Return | None = getattr(quote, "return_request", None)
+    return {
+        "quote_id": quote.pk,
+        "order_number": quote.order.number,
+        "action": quote.action,
+        "state": quote_state(quote),
+        "amount": quote.amount,
+        "currency": quote.currency,
+        "display": format_money(quote.amount, quote.currency),
+        "lines": _lines(lines),
+        "steps": _steps(quote, names),
+        "explanation": explain(quote.steps, quote.currency, names),
+        "expires_at": moment(quote.expires_at),
+        "policy_version": quote.policy.version,
+        "to": _allocated(refund) if refund else _expected(quote),
+        "refund": refund_as_dict(refund) if refund else None,
+        "return": return_as_dict(request) if request else None,
+    }
+
+
+def refund_as_dict(refund: Refund) -> dict[str, Any]:
+    return {
+        "refund_id": refund.pk,
+        "order_number": refund.order.number,
+        "state": refund.state,
+        "state_text": str(_REFUND_TEXTS[RefundState(refund.state)]),
+        "amount": refund.amount,
+        "currency": refund.currency,
+        "display": format_money(refund.amount, refund.currency),
+        "to": _allocated(refund),
+        "created_at": moment(refund.created_at),
+        "quote_id": refund.quote_id,
+    }
+
+
+def return_as_dict(request: Return) -> dict[str, Any]:
+    """`amount`: what was promised after receipt, null for an exchange. `refund_id`: once the goods were accepted."""
+    quote = request.quote
+    return {
+        "return_id": request.pk,
+        "order_number": request.order.number,
+        "kind": request.kind,
+        "state": request.state,
+        "state_text": str(_RETURN_TEXTS[ReturnState(request.state)]),
+        "lines": _lines(request.lines.all()),
+        "amount": quote.amount if quote else None,
+        "currency": request.order.currency,
+        "display": format_money(quote.amount, quote.currency) if quote else "",
+        "instructions": _instructions(request),
+        "refund_id": request.refund_id,
+        "created_at": moment(request.created_at),
+    }
+
+
+def _lines(lines: Iterable[Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "line_item_id": line.line_item.line_item_id,
+            "name": line.line_item.name,
+            "quantity": line.quantity,
+            "reason": line.reason,
+            "reason_text": line.get_reason_display(),
+        }
+        for line in lines
+    ]
+
+
+def _steps(quote: RefundQuote, names: dict[str, str]) -> list[dict[str, Any]]:
+    words = step_lines(quote.steps, quote.currency, names)
+    return [
+        {**step, "text": said["text"], "display": said["display"]} for step, said in zip(quote.steps, words, strict=True)
+    ]
+
+
+def _allocated(refund: Refund) -> list[dict[str, Any]]:
+    return [_share(part.payment, part.amount, refund.currency, part.state) for part in refund.allocations.all()]
+
+
+def _expected(quote: RefundQuote) -> list[dict[str, Any]]:
+    """Where the money of an open quote would go as things stand; nothing for one that will not be redeemed any more."""
+    if quote.state not in {QuoteState.OPEN, QuoteState.REDEEMED}:
+        return []
+    try:
+        shares = share_out(quote.order, quote.amount, quote.policy)
+    except (AllocationError, Refusal):
+        return []
+    return [_share(payment, amount, quote.currency) for payment, amount in shares]
+
+
+def _share(payment: Payment, amount: int, currency: str, state: str | None = None) -> dict[str, Any]:
+    share = {
+        "method": payment.method,
+        "last4": payment.last4,
+        "label": payment_label(payment.method, payment.last4),
+        "amount": amount,
+        "display": format_money(amount, currency),
+    }
+    return {**share, "state": state} if state else share
+
+
+def _instructions(request: Return) -> str:
+    """What the customer has to do now."""
+    number = {"return_id": request.pk}
+    if request.state != ReturnState.REQUESTED:
+        return ""
+    if request.kind == ReturnKind.EXCHANGE:
+        return (
+            _("Pack the goods, write the return number %(return_id)s on the parcel and hand it in at the pick-up store.")
+            % number
+            + " "
+            + _("The replacement is sent once they have arrived and been looked at.")
+        )
+    return (
+        _("Pack the goods, write the return number %(return_id)s on the parcel and hand it in at the pick-up store.")
+        % number
+        + " "
+        + _("The refund is made once they have arrived and been looked at.")
+    )

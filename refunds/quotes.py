@@ -1,0 +1,156 @@
+"""Asking what goods come to: the one door for staff, API, agent and customer. A quote moves nothing.
+
+Flow: choices → units (`selection`) → settlement (`settling`, `policy`) → a `RefundQuote` that holds for some minutes.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from orders import audit, goods
+from orders.actors import Actor
+from orders.errors import Refusal
+from orders.models import Order
+from refunds import errors, unit_errors
+from refunds.choices import LineChoice, describe, parse_choices
+from refunds.eligibility import REFUSED
+from refunds.ending import computed, correlation_of, decline, supersede_open
+from refunds.goods import UnitGroup, unit_groups
+from refunds.history import policy_for
+from refunds.models import QuoteLine, RefundPolicy, RefundQuote
+from refunds.selection import Picked, select
+from refunds.settling import STATE_OF_ACTION, Worked, picked_again, share_out, work_out
+from refunds.states import Asker, EndedBecause, QuoteState
+
+__all__ = ["LineChoice", "ask", "decline", "parse_choices", "why_changed", "why_not", "write_quote"]
+
+
+def ask(
+    *,
+    order: Order,
+    choices: Sequence[LineChoice],
+    actor: Actor,
+    asker: Asker,
+    asker_ref: str,
+    conversation_ref: str = "",
+    tool_call_ref: str | None = None,
+) -> RefundQuote:
+    """What the chosen goods come to, as an open quote; the same `tool_call_ref` again gives the same quote.
+
+    `asker_ref` (conversation, member of staff or customer) owns the quote: its earlier open quotes on the order are
+    superseded. Raises InvalidInput with the field, a Refusal that says what to do instead, NotFound, NotAllowed.
+    """
+    actor.require("refunds.ask_quote")
+    if actor.customer is not None and actor.customer.pk != order.customer_id:
+        raise errors.no_such_quote()
+    refs = {"conversation_ref": conversation_ref, "tool_call_ref": tool_call_ref}
+    try:
+        with transaction.atomic():
+            return _ask(goods.lock_order(order.pk), list(choices), actor, asker, asker_ref, refs)
+    except IntegrityError:
+        known = _known(tool_call_ref)
+        if known is None:
+            raise
+        return known
+
+
+def _ask(
+    order: Order,
+    choices: list[LineChoice],
+    actor: Actor,
+    asker: Asker,
+    asker_ref: str,
+    refs: dict[str, str | None],
+) -> RefundQuote:
+    known = _known(refs["tool_call_ref"])
+    if known is not None:
+        return known
+    rules = policy_for(order)
+    groups = unit_groups(order, now=timezone.now())
+    action, picked = select(order=order, groups=groups, choices=choices, policy=rules, by_staff=actor.kind == "staff")
+    if action not in STATE_OF_ACTION:
+        raise errors.action_does_not_fit(picked[0].line.name, action, "lines[0].action", list(STATE_OF_ACTION))
+    worked = work_out(order=order, action=action, picked=picked, rules=rules)
+    share_out(order, worked.settlement.amount, rules)
+    supersede_open(order=order, asker_ref=asker_ref, actor=actor)
+    who = {"asker": asker, "asker_ref": asker_ref, "asked_by": actor.user, **refs}
+    quote = write_quote(order=order, action=action, picked=picked, worked=worked, rules=rules, **who)
+    audit.record(
+        action="quote.opened",
+        actor=actor,
+        subject_type="quote",
+        subject_id=quote.pk,
+        order=order,
+        chosen=describe(choices),
+        computed=computed(quote),
+        correlation=correlation_of(quote),
+    )
+    return quote
+
+
+def _known(tool_call_ref: str | None) -> RefundQuote | None:
+    return RefundQuote.objects.filter(tool_call_ref=tool_call_ref).first() if tool_call_ref else None
+
+
+def write_quote(
+    *, order: Order, action: str, picked: Sequence[Picked], worked: Worked, rules: RefundPolicy, **who: Any
+) -> RefundQuote:
+    """The rows of an open quote. `who`: the fields of `RefundQuote` that say who asked, and through what."""
+    settlement = worked.settlement
+    quote = RefundQuote.objects.create(
+        order=order,
+        action=action,
+        amount=settlement.amount,
+        fee=settlement.fee,
+        counts_as_return=settlement.counts_as_return,
+        currency=order.currency,
+        steps=[step.as_json() for step in settlement.steps],
+        policy=rules,
+        fingerprint=worked.fingerprint,
+        customer_id=order.customer_id,
+        expires_at=timezone.now() + timedelta(minutes=rules.quote_minutes),
+        **who,
+    )
+    QuoteLine.objects.bulk_create(
+        QuoteLine(
+            quote=quote,
+            line_item=item.line,
+            shipment_line=item.shipment_line,
+            quantity=item.quantity,
+            reason=item.reason,
+            shop_fault=item.shop_fault,
+        )
+        for item in picked
+    )
+    return quote
+
+
+def why_not(quote: RefundQuote) -> Refusal:
+    """Why a quote that is not open, or whose time is over, cannot be redeemed, and what to do instead."""
+    if quote.state == QuoteState.DECLINED:
+        return errors.quote_declined()
+    if quote.state == QuoteState.REDEEMED:
+        return errors.quote_redeemed()
+    if quote.state != QuoteState.SUPERSEDED:
+        return errors.quote_expired()
+    if quote.ended_because == EndedBecause.ORDER_CHANGED:
+        groups = unit_groups(quote.order, now=quote.created_at)
+        return why_changed(quote, groups, picked_again(quote, groups))
+    return errors.quote_replaced()
+
+
+def why_changed(quote: RefundQuote, groups: Sequence[UnitGroup], picked: Sequence[Picked]) -> Refusal:
+    """What has happened to the quote's goods, or to others of the order, and what can be done now."""
+    moved = next((item.line.pk for item in picked if item.state is None), None)
+    if moved is None:
+        return errors.amount_changed()
+    order_of_states = [*REFUSED]
+    elsewhere = [group for group in groups if group.line.pk == moved and group.state in REFUSED]
+    if not elsewhere:
+        return errors.amount_changed()
+    return unit_errors.changed_since(
+        quote.order, min(elsewhere, key=lambda group: order_of_states.index(group.state))
+    )

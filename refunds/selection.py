@@ -1,0 +1,157 @@
+"""Which units a request means: every chosen line becomes units of one state, the oldest first.
+
+What may be asked for is decided by `refunds/eligibility.py`; which reason is the shop's fault, by the policy.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from orders.models import LineItem, Order, ShipmentLine
+from refunds import eligibility, errors, unit_errors
+from refunds.choices import LineChoice
+from refunds.eligibility import Action, Ask, Selection, UnitState
+from refunds.goods import UnitGroup
+from refunds.models import RefundPolicy
+from refunds.policy import Departure, PolicyError
+from refunds.states import QuoteAction, Reason
+
+# What a customer can claim of goods that they have in their hands; provisional until the goods are received.
+CLAIMS = frozenset({Reason.DEFECTIVE, Reason.WRONG_ITEM})
+ONLY_STAFF_SAY = frozenset({Reason.SHOP_CANCELLED})
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """Units that leave. `state` is where they are, None when they are no longer where a quote had found them."""
+
+    line: LineItem
+    shipment_line: ShipmentLine | None
+    quantity: int
+    reason: str
+    shop_fault: bool
+    state: UnitState | None
+
+    def as_departure(self) -> Departure:
+        return Departure(self.line.line_item_id, self.quantity, self.shop_fault)
+
+
+def select(
+    *,
+    order: Order,
+    groups: Sequence[UnitGroup],
+    choices: Sequence[LineChoice],
+    policy: RefundPolicy,
+    by_staff: bool,
+) -> tuple[Action, list[Picked]]:
+    """The one action that fits all choices, and the units it takes. Raises InvalidInput or a refusal in words."""
+    lines = {group.line.line_item_id: group.line for group in groups}
+    for index, choice in enumerate(choices):
+        if choice.line_item_id not in lines:
+            raise errors.no_such_line(choice.line_item_id, f"lines[{index}].line_item_id")
+    asked = [_ask(choice, lines[choice.line_item_id], groups, policy) for choice in choices]
+    selection = _choose(order, asked, groups, lines)
+    for index, choice in enumerate(choices):
+        _check_reason(choice, selection.action, lines[choice.line_item_id].name, f"lines[{index}].reason", by_staff)
+    return selection.action, list(_pick(asked, choices, groups, selection, policy))
+
+
+def _ask(choice: LineChoice, line: LineItem, groups: Sequence[UnitGroup], policy: RefundPolicy) -> Ask:
+    quantity = choice.quantity
+    if quantity is None:
+        quantity = max(_askable(choice, groups), 1)
+    return Ask(
+        line_item_id=choice.line_item_id,
+        quantity=quantity,
+        action=choice.action,  # type: ignore[arg-type]
+        shop_fault=choice.reason in CLAIMS and choice.reason in policy.shop_fault_reasons,
+        category_excluded=line.category in policy.excluded_categories,
+    )
+
+
+def _askable(choice: LineChoice, groups: Sequence[UnitGroup]) -> int:
+    """How many units of the line can take the chosen action, or any action where none is chosen."""
+    return sum(
+        group.quantity
+        for group in groups
+        if group.line.line_item_id == choice.line_item_id
+        and eligibility.allowed_actions(group.state)
+        and (choice.action is None or choice.action in eligibility.allowed_actions(group.state))
+    )
+
+
+def _choose(
+    order: Order, asked: Sequence[Ask], groups: Sequence[UnitGroup], lines: Mapping[str, LineItem]
+) -> Selection:
+    units: dict[str, Counter[UnitState]] = defaultdict(Counter)
+    for group in groups:
+        units[group.line.line_item_id][group.state] += group.quantity
+    try:
+        chosen = eligibility.choose_action(asked=asked, units=units)
+    except PolicyError as error:
+        raise _in_words(error, asked, lines) from error
+    if isinstance(chosen, eligibility.Refusal):
+        raise unit_errors.refused(order, groups, chosen)
+    return chosen
+
+
+def _in_words(error: PolicyError, asked: Sequence[Ask], lines: Mapping[str, LineItem]) -> errors.InvalidInput:
+    line_item_id = error.params.get("line_item_id", "")
+    # The last entry of that line is the one that asks too much: the rules go through the entries in order.
+    index = max((i for i, ask in enumerate(asked) if ask.line_item_id == line_item_id), default=0)
+    field = f"lines[{index}].{error.field}"
+    name = lines[line_item_id].name if line_item_id in lines else ""
+    if error.code == "more_than_left":
+        return errors.more_than_ordered(name, error.params["left"], field)
+    if error.field == "action":
+        options = [option for option in error.params.get("options", ()) if option in QuoteAction.values]
+        return errors.action_does_not_fit(name, str(asked[index].action), field, options)
+    return errors.InvalidInput(field, error.message)
+
+
+def _check_reason(choice: LineChoice, action: Action, name: str, field: str, by_staff: bool) -> None:
+    """*Lost* follows from shipments and not from words; that the shop cancelled is staff's to say."""
+    if choice.reason in ONLY_STAFF_SAY and not (by_staff and action == "cancel"):
+        raise errors.reason_is_the_shops(field)
+    if choice.reason == Reason.LOST and action != "lost":
+        raise errors.reason_is_not_lost(name, field)
+
+
+def _pick(
+    asked: Sequence[Ask],
+    choices: Sequence[LineChoice],
+    groups: Sequence[UnitGroup],
+    selection: Selection,
+    policy: RefundPolicy,
+) -> Iterator[Picked]:
+    """Units of the selected state: the earliest parcel first, so that the same question always means the same units."""
+    there = sorted((group for group in groups if group.state == selection.state), key=_age)
+    left = {id(group): group.quantity for group in there}
+    for ask, choice in zip(asked, choices, strict=True):
+        reason = Reason.LOST if selection.action == "lost" else Reason(choice.reason)
+        wanted = ask.quantity
+        for group in there:
+            taken = min(wanted, left[id(group)]) if group.line.line_item_id == ask.line_item_id else 0
+            if not taken:
+                continue
+            wanted -= taken
+            left[id(group)] -= taken
+            fault = is_shop_fault(reason, selection.action, policy)
+            yield Picked(group.line, group.shipment_line, taken, reason, fault, group.state)
+
+
+def _age(group: UnitGroup) -> tuple[float, int]:
+    since = group.since.timestamp() if group.since else 0
+    return since, group.shipment_line.pk if group.shipment_line else 0
+
+
+def is_shop_fault(reason: str, action: Action, policy: RefundPolicy) -> bool:
+    """Whether goods that leave for `reason` go on counting towards thresholds (docs/money.md).
+
+    Lost goods always do. A claim counts only of goods that come back, where it can be looked at; a cancellation is the
+    shop's fault only where staff say that the shop cancelled.
+    """
+    if action == "lost":
+        return True
+    sayable = CLAIMS if action == "return" else ONLY_STAFF_SAY
+    return reason in sayable and reason in policy.shop_fault_reasons

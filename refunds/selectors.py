@@ -1,0 +1,61 @@
+"""Reads for pages, API and tools, each with a fixed number of queries however many rows it gives."""
+
+from django.db.models import QuerySet
+
+from orders.models import Order
+from refunds.models import Refund, RefundQuote, Return
+from refunds.states import OPEN_RETURNS, RefundState
+
+
+def quotes() -> QuerySet[RefundQuote]:
+    """Quotes with everything that `present.quote_as_dict` shows, newest first."""
+    return (
+        RefundQuote.objects.select_related("order", "policy", "refund__order", "return_request__order")
+        .prefetch_related(
+            "lines__line_item",
+            "order__payments",
+            "refund__allocations__payment",
+            "return_request__lines__line_item",
+            "return_request__quote",
+        )
+        .order_by("-created_at", "-pk")
+    )
+
+
+def refunds() -> QuerySet[Refund]:
+    """Refunds with everything that `present.refund_as_dict` shows, newest first."""
+    return (
+        Refund.objects.select_related("order", "quote")
+        .prefetch_related("allocations__payment")
+        .order_by("-created_at", "-pk")
+    )
+
+
+def returns() -> QuerySet[Return]:
+    """Returns with everything that `present.return_as_dict` shows, newest first."""
+    return Return.objects.select_related("order", "quote").prefetch_related("lines__line_item").order_by(
+        "-created_at", "-pk"
+    )
+
+
+def refunds_of(order: Order) -> QuerySet[Refund]:
+    return refunds().filter(order=order)
+
+
+def returns_of(order: Order) -> QuerySet[Return]:
+    return returns().filter(order=order)
+
+
+def open_returns() -> QuerySet[Return]:
+    """Returns that somebody has to do something about, the oldest first."""
+    return returns().filter(state__in=OPEN_RETURNS).order_by("created_at", "pk")
+
+
+def waiting_for_approval() -> QuerySet[Refund]:
+    """Refunds that a second person has to decide about, the oldest first."""
+    return refunds().filter(state=RefundState.PENDING_APPROVAL).order_by("created_at", "pk")
+
+
+def failed_refunds() -> QuerySet[Refund]:
+    """Refunds that a gateway has refused: goods are gone, money is not sent, a person has to act. The oldest first."""
+    return refunds().filter(state=RefundState.FAILED).order_by("created_at", "pk")

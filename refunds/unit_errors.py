@@ -1,0 +1,178 @@
+"""Why nothing may be asked for some units, in words: packed, on their way, already refunded (when, how much, number).
+
+The codes and their data come from `refunds/eligibility.py`; the facts of the sentences come from the unit groups.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from orders.errors import Refusal
+from orders.models import Order
+from orders.money import format_money
+from refunds import eligibility
+from refunds.errors import day, order_changed
+from refunds.goods import UnitGroup
+from refunds.history import policy_for
+from refunds.models import Refund
+
+_ACTIONS: Final = {
+    "cancel": gettext_lazy("cancel"),
+    "lost": gettext_lazy("refund as lost"),
+    "return": gettext_lazy("return"),
+    "exchange": gettext_lazy("exchange"),
+    "resend": gettext_lazy("send again"),
+}
+
+
+def refused(order: Order, groups: Sequence[UnitGroup], refusal: eligibility.Refusal) -> Refusal:
+    """The refusal of `eligibility.choose_action` in words."""
+    if refusal.code == "mixed_actions":
+        return _mixed(groups, refusal.params)
+    if refusal.code == "ambiguous_action":
+        return _ambiguous(groups, refusal)
+    of_line = [group for group in groups if group.line.line_item_id == refusal.line_item_id]
+    if refusal.code == "excluded_category":
+        return _excluded(of_line[0])
+    group = next(group for group in of_line if eligibility.REFUSED.get(group.state) == refusal.code)
+    message, hint, details = _WORDS[refusal.code](order, group)
+    if refusal.params["available"]:
+        available = {"available": refusal.params["available"]}
+        hint = _("Only %(available)s can be asked for at this moment.") % available + " " + hint
+    return Refusal(refusal.code, message, hint=hint, details={"line_item_id": refusal.line_item_id, **details})
+
+
+def changed_since(order: Order, group: UnitGroup) -> Refusal:
+    """The refusal of a quote whose units have moved on: `group` is where they are now."""
+    code = eligibility.refusal_code(group.state)
+    if code is None:
+        return order_changed(
+            _("“%(name)s” is no longer where it was.") % {"name": group.line.name},
+            _("Ask for a new quote for the same goods."),
+        )
+    message, hint, details = _WORDS[code](order, group)
+    return order_changed(message, hint, {"because": code, "line_item_id": group.line.line_item_id, **details})
+
+
+_Words = tuple[str, str, dict[str, Any]]
+
+
+def _in_fulfilment(order: Order, group: UnitGroup) -> _Words:
+    days = policy_for(order).return_window_days
+    return (
+        _("“%(name)s” is being prepared for shipping and can no longer be cancelled; it has not been refunded.")
+        % {"name": group.line.name},
+        ngettext(
+            "Once it has arrived, it can be returned within %(days)s day.",
+            "Once it has arrived, it can be returned within %(days)s days.",
+            days,
+        )
+        % {"days": days},
+        {},
+    )
+
+
+def _in_transit(order: Order, group: UnitGroup) -> _Words:
+    shipment = group.shipment
+    number = shipment.tracking_number if shipment else ""
+    carrier = shipment.carrier if shipment else ""
+    hint = _("It can be returned once it has arrived.")
+    if shipment and shipment.shipped_at:
+        lost_after = policy_for(order).lost_after_days
+        lost = timezone.localdate(shipment.shipped_at) + timedelta(days=lost_after)
+        hint += " " + _("If it has not arrived by %(day)s, it counts as lost.") % {"day": day(lost)}
+    if number:
+        hint += " " + _("Tracking number: %(carrier)s %(number)s.") % {"carrier": carrier, "number": number}
+    return _("“%(name)s” is on its way and cannot be cancelled.") % {"name": group.line.name}, hint, {}
+
+
+def _window_over(order: Order, group: UnitGroup) -> _Words:
+    values = {"name": group.line.name, "day": day(group.until) if group.until else "–"}
+    return (
+        _("“%(name)s” could be returned or exchanged until %(day)s; that day is over.") % values,
+        _("A person of the shop decides about exceptions."),
+        {},
+    )
+
+
+def _already_gone(order: Order, group: UnitGroup) -> _Words:
+    refund = Refund.objects.filter(pk=group.refund_id).first() if group.refund_id else None
+    if refund is None:
+        return (
+            _("“%(name)s” has already been cancelled or refunded.") % {"name": group.line.name},
+            _("Look at the refunds of the order."),
+            {},
+        )
+    values = {
+        "name": group.line.name,
+        "day": day(refund.created_at),
+        "amount": format_money(refund.amount, refund.currency),
+        "refund_id": refund.pk,
+    }
+    if group.state == "cancelled":
+        message = _("“%(name)s” was already cancelled on %(day)s: refund of %(amount)s, number %(refund_id)s.") % values
+    else:
+        message = _("“%(name)s” was already refunded on %(day)s: %(amount)s, number %(refund_id)s.") % values
+    details = {"refund_id": refund.pk, "amount": refund.amount, "date": timezone.localdate(refund.created_at).isoformat()}
+    return message, _("It is not refunded a second time. Look at that refund to see where its money is."), details
+
+
+def _coming_back(order: Order, group: UnitGroup) -> _Words:
+    values = {"name": group.line.name, "return_id": group.return_id or "–"}
+    if group.state == "exchanging":
+        message = _("“%(name)s” is already being exchanged, return number %(return_id)s.") % values
+    else:
+        message = _("“%(name)s” is already being returned, return number %(return_id)s.") % values
+    return message, _("Send it back under that number."), {"return_id": group.return_id}
+
+
+_WORDS: Final[Mapping[eligibility.RefusalCode, Callable[[Order, UnitGroup], _Words]]] = {
+    "line_in_fulfilment": _in_fulfilment,
+    "line_in_transit": _in_transit,
+    "return_window_over": _window_over,
+    "already_cancelled": _already_gone,
+    "already_refunded": _already_gone,
+    "already_returning": _coming_back,
+    "already_exchanging": _coming_back,
+}
+
+
+def _excluded(group: UnitGroup) -> Refusal:
+    return Refusal(
+        "excluded_category",
+        _("“%(name)s” belongs to goods that cannot be returned unless they are defective.") % {"name": group.line.name},
+        hint=_("A person of the shop decides about exceptions."),
+        details={"line_item_id": group.line.line_item_id},
+    )
+
+
+def _ambiguous(groups: Sequence[UnitGroup], refusal: eligibility.Refusal) -> Refusal:
+    name = next(group.line.name for group in groups if group.line.line_item_id == refusal.line_item_id)
+    options = refusal.params["options"]
+    named = ", ".join(f"{_ACTIONS[action]} ({action}: {units})" for action, units in options.items())
+    return Refusal(
+        "ambiguous_action",
+        _("Pieces of “%(name)s” are in different places: %(options)s.") % {"name": name, "options": named},
+        hint=_("Ask which pieces are meant and name the action of that line."),
+        details={"line_item_id": refusal.line_item_id, "options": dict(options)},
+    )
+
+
+def _mixed(groups: Sequence[UnitGroup], params: Mapping[str, Any]) -> Refusal:
+    """One quote, one action. The hint names the split, in the order in which to quote it."""
+    names = {group.line.line_item_id: group.line.name for group in groups}
+    parts = []
+    for part in params["split"]:
+        goods = ", ".join(f"{names[line['line_item_id']]} × {line['quantity']}" for line in part["lines"])
+        parts.append(_("%(action)s: %(goods)s") % {"action": _ACTIONS[part["action"]], "goods": goods})
+    return Refusal(
+        "mixed_actions",
+        _("These goods cannot go through one quote, because they need different actions."),
+        hint=_("Ask for one quote after the other, in this order: %(parts)s. Confirm each before you quote the next.")
+        % {"parts": "; ".join(parts)},
+        details={"split": params["split"]},
+    )
