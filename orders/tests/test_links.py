@@ -5,7 +5,7 @@ from http.cookies import Morsel
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.contrib.sessions.backends.base import SessionBase
 from django.contrib.sessions.backends.db import SessionStore
 from django.core.signing import Signer
@@ -38,7 +38,7 @@ def shopper_in(client: Client) -> Shopper | None:
     session: SessionBase = client.session
     request.session = session
     user_id = session.get("_auth_user_id")
-    request.user = cast.User.objects.get(pk=user_id) if user_id else AnonymousUser()
+    request.user = User.objects.get(pk=user_id) if user_id else AnonymousUser()
     return shopper_of(request)
 
 
@@ -114,7 +114,7 @@ def test_several_links_of_one_customer_open_several_orders(client: Client, link:
     client.get(second)
     shopper = shopper_in(client)
     assert shopper is not None
-    assert shopper.order_numbers == {"A-#1", "7002"}
+    assert shopper.order_numbers == frozenset({"A-#1", "7002"})
 
 
 def test_a_browser_is_one_customer_at_a_time(client: Client, link: tuple[str, CustomerLink]) -> None:
