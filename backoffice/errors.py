@@ -1,4 +1,4 @@
-"""What anybody is shown when a request cannot be answered: a kind page for people, the one error object for programs."""
+"""What is shown when a request cannot be answered: a kind page for people, the one error object for programs."""
 
 from typing import Any
 

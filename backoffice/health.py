@@ -107,7 +107,9 @@ def metrics(request: HttpRequest) -> HttpResponse:
     """Prometheus numbers, for a superuser or for a scraper that knows METRICS_TOKEN."""
     if not (_is_scraper(request) or request.user.is_superuser):
         status = 403 if request.user.is_authenticated else 401
-        return HttpResponse("Sign in as a superuser or send the scrape token.\n", status=status, content_type="text/plain")
+        return HttpResponse(
+            "Sign in as a superuser or send the scrape token.\n", status=status, content_type="text/plain"
+        )
     response: HttpResponse = ExportToDjangoView(request)
     return response
 

@@ -18,7 +18,7 @@ handler500 = "backoffice.errors.server_error"
 
 
 def _part(route: str, module: str) -> list[URLPattern | URLResolver]:
-    return [path(route, include(module))] if find_spec(module) else []
+    return [path(route, include(module))] if find_spec(module) and find_spec("orders.announce") else []
 
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -26,6 +26,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/login/", sign_in.SignIn.as_view(), name="login"),
     path("accounts/logout/", LogoutView.as_view(), name="logout"),
     path("i18n/setlang/", set_language, name="set_language"),
+    *_part("", "backoffice.screens.urls"),
     *_part("", "orders.urls"),
     *_part("", "agent.urls"),
     *_part("", "refunds.urls"),

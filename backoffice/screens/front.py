@@ -6,6 +6,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from backoffice.screens.gate import ORDERS, QUEUE, may
+from orders.access import shopper_of
 
 
 @require_safe
@@ -24,6 +25,4 @@ def landing(request: HttpRequest) -> str:
         return "staff-orders"
     if user.is_active and user.is_staff:
         return "admin:index"
-    from orders.access import shopper_of
-
     return "orders" if user.is_authenticated or shopper_of(request) else "login"

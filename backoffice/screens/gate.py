@@ -9,6 +9,8 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 
+from orders.actors import NotAllowed
+
 Args = ParamSpec("Args")
 View = Callable[Concatenate[HttpRequest, Args], HttpResponse]
 AnyUser = User | AbstractBaseUser | AnonymousUser
@@ -19,6 +21,8 @@ ORDERS: Final = ("refunds.ask_quote", "orders.handle_shipments")
 REFUNDS: Final = ("refunds.ask_quote",)
 APPROVALS: Final = ("refunds.approve_refund",)
 SHIPMENTS: Final = ("orders.handle_shipments",)
+RETRY: Final = ("refunds.retry_refund",)
+LINKS: Final = ("orders.issue_customer_link",)
 
 
 def may(user: AnyUser, permissions: tuple[str, ...]) -> bool:
@@ -35,7 +39,10 @@ def staff_screen(permissions: tuple[str, ...]) -> Callable[[View[Args]], View[Ar
                 return redirect_to_login(request.get_full_path())
             if not may(request.user, permissions):
                 raise PermissionDenied
-            return view(request, *args, **kwargs)
+            try:
+                return view(request, *args, **kwargs)
+            except NotAllowed as refused:
+                raise PermissionDenied from refused
 
         return gated
 
@@ -49,9 +56,9 @@ def permissions_of(user: AnyUser) -> dict[str, Any]:
         "orders": may(user, ORDERS),
         "refunds": may(user, REFUNDS),
         "redeem": may(user, ("refunds.redeem_quote",)),
-        "retry": may(user, ("refunds.retry_refund",)),
+        "retry": may(user, RETRY),
         "approvals": may(user, APPROVALS),
         "shipments": may(user, SHIPMENTS),
-        "links": may(user, ("orders.issue_customer_link",)),
+        "links": may(user, LINKS),
         "records": isinstance(user, User) and user.is_staff,
     }

@@ -1,12 +1,20 @@
 """Template tags that every template may use."""
 
-from typing import Final
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
 
 from django import template
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from agent.states import CardState
+from backoffice import chat_text, words
+from backoffice.screens.card_words import button_addresses, reason_words
 from orders.money import format_money
+from refunds.present import payment_label
 
 register = template.Library()
 
@@ -28,7 +36,8 @@ _ICONS: Final = {
     "search": "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14Zm5-2l5 5",
     "chat": "M4 5h16v11H10l-5 4v-4H4V5Z",
     "again": "M20 11a8 8 0 1 0-2 6.3M20 5v6h-6",
-    "globe": "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18Zm0 0c2.5-2.4 3.6-5.4 3.6-9S14.500 5.400 12 3c-2.500 2.400-3.600 5.400-3.600 9s1.100 6.600 3.600 9ZM3.500 9h17M3.500 15h17",
+    "globe": "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18Zm0 0c2.5-2.4 3.6-5.4 3.6-9S14.5 5.4 12 3C9.5 5.4 8.4 8.4 8.4 12"
+    "s1.1 6.6 3.6 9ZM3.5 9h17M3.5 15h17",
 }
 
 
@@ -47,5 +56,63 @@ def money(amount: int, currency: str) -> str:
 
 
 @register.filter
-def get(mapping: dict[str, object], key: str) -> object:
+def moment(text: str) -> datetime | None:
+    """An ISO time, as events carry it, as a moment that `|date` can show in the shop's zone."""
+    return timezone.localtime(datetime.fromisoformat(text)) if text else None
+
+
+@register.filter
+def short_day(value: datetime) -> str:
+    return words.day(value)
+
+
+@register.filter
+def rich(text: str) -> SafeString:
+    """What the agent or a person wrote, with bold, lists and line breaks; everything else is plain text."""
+    return chat_text.as_html(text)
+
+
+@register.filter
+def reason(code: str) -> str:
+    return reason_words().get(code, code)
+
+
+@register.simple_tag
+def card_addresses(card: Mapping[str, Any], number: str) -> dict[str, str]:
+    return button_addresses(card, number)
+
+
+@register.filter
+def payment_name(payment: Any) -> str:
+    return payment_label(payment.method, payment.last4)
+
+
+@register.filter
+def refund_tone(state: str) -> str:
+    return words.REFUND_TONES.get(state, "")
+
+
+@register.filter
+def return_tone(state: str) -> str:
+    return words.RETURN_TONES.get(state, "")
+
+
+@register.filter
+def shipment_tone(state: str) -> str:
+    return words.SHIPMENT_TONES.get(state, "")
+
+
+@register.filter
+def card_state(state: str) -> str:
+    return str(dict(CardState.choices).get(state, state))
+
+
+@register.filter
+def get(mapping: Mapping[str, Any], key: str) -> Any:
     return mapping.get(key)
+
+
+@register.filter
+def pretty(value: Any) -> str:
+    """JSON as a person reads it."""
+    return json.dumps(value, ensure_ascii=False, indent=2)

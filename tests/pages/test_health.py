@@ -30,9 +30,7 @@ def test_alive_says_so_without_looking_at_anything(client: Client) -> None:
 def test_ready_when_every_part_answers(client: Client) -> None:
     heartbeat.beat(["chat", "money"])
     answer = client.get("/readyz")
-    assert answer.json() == {
-        "database": "ok", "redis": "ok", "worker_chat": "ok", "worker_money": "ok", "model": "ok"
-    }
+    assert answer.json() == {"database": "ok", "redis": "ok", "worker_chat": "ok", "worker_money": "ok", "model": "ok"}
     assert answer.status_code == 200
 
 

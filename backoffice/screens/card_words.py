@@ -1,0 +1,65 @@
+"""What cards and the chat say around the data of an event: shared by the server's drawing and `static/js/chat.js`."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from refunds.states import Reason
+
+# The shape of a card with nothing in it: drawn into a <template>, from which the script makes real ones.
+BLANK_CARD: Final[Mapping[str, Any]] = {
+    "card_id": "",
+    "kind": "refund",
+    "quote_id": None,
+    "lines": [{"name": "", "quantity": 1, "reason": ""}],
+    "steps": [{"code": "", "text": "", "display": ""}],
+    "to": [{"label": "", "display": ""}],
+    "title": "",
+    "button": "",
+    "display": "",
+    "explanation": "",
+    "expires_at": "",
+    "state": "open",
+}
+
+
+def button_addresses(card: Mapping[str, Any], number: str) -> dict[str, str]:
+    """Where the card's two buttons send their form: to the quote it stands for, else to the card itself."""
+    if card.get("quote_id"):
+        return {
+            "confirm": reverse("quote-confirm", args=[card["quote_id"]]),
+            "decline": reverse("quote-decline", args=[card["quote_id"]]),
+        }
+    if card.get("card_id"):
+        return {
+            "confirm": reverse("card-confirm", args=[number, card["card_id"]]),
+            "decline": reverse("card-decline", args=[number, card["card_id"]]),
+        }
+    return {"confirm": "", "decline": ""}
+
+
+def reason_words() -> dict[str, str]:
+    return {value: str(label) for value, label in Reason.choices}
+
+
+def chat_words() -> dict[str, Any]:
+    """Everything the script may have to say by itself, in the page's language."""
+    return {
+        "reasons": reason_words(),
+        "sending": _("Sending…"),
+        "not_sent": _("Not sent."),
+        "send_again": _("Send again"),
+        "offline": _("The connection is interrupted. We keep trying; nothing is lost."),
+        "unsure": _(
+            "The connection broke off, so we do not know yet whether it went through. Press again: it counts once."
+        ),
+        "unreadable": _("The shop's answer could not be read. Reload the page to see where things stand."),
+        "left": _("%(time)s left"),
+        "too_long": _("%(count)s characters too many"),
+        "quote_again": _("Please work it out again."),
+        "confirming": _("Being confirmed…"),
+        "answered_by": _("%(name)s is answering you"),
+        "wait_seconds": _("Please wait %(seconds)s seconds."),
+    }

@@ -1,0 +1,93 @@
+"""One conversation as staff see it: what was said, what the assistant did and got, and the buttons to step in."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from agent import people, selectors
+from agent.access import conversation_for_staff
+from agent.models import Conversation
+from backoffice.screens import receipt
+from backoffice.screens.acting import act
+from backoffice.screens.gate import QUEUE, staff_screen
+from backoffice.screens.timeline import fold
+from orders.actors import Actor, staff_actor
+
+NOTHING_NEW = 204
+
+
+@never_cache
+@require_safe
+@staff_screen(QUEUE)
+def conversation(request: HttpRequest, conversation_id: int) -> HttpResponse:
+    row = conversation_for_staff(request.user, conversation_id)
+    context = {"here": "queue", "order": row.order, "lines": receipt.lines_of(row.order), **log_context(request, row)}
+    return render(request, "staff/conversation.html", context)
+
+
+@never_cache
+@require_safe
+@staff_screen(QUEUE)
+def log(request: HttpRequest, conversation_id: int) -> HttpResponse:
+    """What was said, again: 204 while nothing is new since `?after=`."""
+    row = conversation_for_staff(request.user, conversation_id)
+    if request.GET.get("after") == str(row.last_event):
+        return HttpResponse(status=NOTHING_NEW)
+    return render(request, "staff/_log.html", log_context(request, row))
+
+
+def log_context(request: HttpRequest, row: Conversation) -> dict[str, Any]:
+    timeline = fold(selectors.timeline(row))
+    turns = list(row.turns.order_by("id"))
+    return {
+        "conversation": row,
+        "timeline": timeline,
+        "tool_calls": {call.tool_use_id: call for call in row.tool_calls.all()},
+        "turns": turns,
+        "tokens": sum(turn.input_tokens + turn.output_tokens for turn in turns),
+        "is_mine": row.owner_id == request.user.pk,
+    }
+
+
+def _step(request: HttpRequest, conversation_id: int, do: Any, said: str) -> HttpResponse:
+    row = conversation_for_staff(request.user, conversation_id)
+
+    def work() -> str:
+        actor: Actor = staff_actor(request.user)
+        do(conversation=row, actor=actor)
+        return said
+
+    return act(request, work, back=reverse("staff-conversation", args=[conversation_id]))
+
+
+@require_POST
+@staff_screen(QUEUE)
+def take_over(request: HttpRequest, conversation_id: int) -> HttpResponse:
+    said = _("You are answering now; the assistant is silent.")
+    return _step(request, conversation_id, people.take_over, said)
+
+
+@require_POST
+@staff_screen(QUEUE)
+def give_back(request: HttpRequest, conversation_id: int) -> HttpResponse:
+    return _step(request, conversation_id, people.give_back, _("The assistant answers again."))
+
+
+@require_POST
+@staff_screen(QUEUE)
+def close(request: HttpRequest, conversation_id: int) -> HttpResponse:
+    return _step(request, conversation_id, people.close, _("The conversation is closed."))
+
+
+@require_POST
+@staff_screen(QUEUE)
+def reply(request: HttpRequest, conversation_id: int) -> HttpResponse:
+    def do(*, conversation: Conversation, actor: Actor) -> None:
+        people.reply(conversation=conversation, actor=actor, text=request.POST.get("text", ""))
+
+    return _step(request, conversation_id, do, _("Sent. You are answering this conversation now."))

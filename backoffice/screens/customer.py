@@ -1,0 +1,112 @@
+"""The customer's pages: their orders, and one order with the chat beside it."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+from django.conf import settings
+from django.contrib.auth.views import redirect_to_login
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from agent.access import conversation_of
+from agent.selectors import timeline
+from backoffice import words
+from backoffice.screens import receipt
+from backoffice.screens.card_words import BLANK_CARD, chat_words
+from backoffice.screens.timeline import Timeline, fold
+from orders.access import Shopper, order_for_shopper, orders_of, shopper_of
+from orders.models import Order
+from refunds import selectors
+from refunds.present import refund_as_dict, return_as_dict
+
+Args = ParamSpec("Args")
+ORDERS_PER_PAGE = 20
+
+
+def shopper_screen(
+    view: Callable[Concatenate[HttpRequest, Shopper, Args], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, Args], HttpResponse]:
+    """Hand the view its shopper. Strangers are asked to sign in; for anybody else the page does not exist."""
+
+    @wraps(view)
+    def gated(request: HttpRequest, *args: Args.args, **kwargs: Args.kwargs) -> HttpResponse:
+        shopper = shopper_of(request)
+        if shopper is not None:
+            return view(request, shopper, *args, **kwargs)
+        if request.user.is_authenticated:
+            raise Http404
+        return redirect_to_login(request.get_full_path())
+
+    return gated
+
+
+@never_cache
+@require_safe
+def order_list(request: HttpRequest) -> HttpResponse:
+    """Also where somebody without any role lands: the list is then empty, and says so."""
+    shopper = shopper_of(request)
+    if shopper is None and not request.user.is_authenticated:
+        return redirect_to_login(request.get_full_path())
+    orders = orders_of(shopper) if shopper else Order.objects.none()
+    orders = orders.prefetch_related("lines", "payments", "shipments")
+    page = Paginator(orders, ORDERS_PER_PAGE).get_page(request.GET.get("page"))
+    rows = [
+        {
+            "order": order,
+            "said": words.about_order(order),
+            "paid": sum(payment.amount for payment in order.payments.all()),
+        }
+        for order in page
+    ]
+    return render(request, "orders/list.html", {"page": page, "rows": rows})
+
+
+@never_cache
+@require_safe
+@shopper_screen
+def order_page(request: HttpRequest, shopper: Shopper, number: str) -> HttpResponse:
+    order = order_for_shopper(shopper, number)
+    conversation = conversation_of(shopper, order)
+    folded = fold(timeline(conversation)) if conversation else Timeline()
+    context = {
+        "order": order,
+        "lines": receipt.lines_of(order),
+        "price_rows": receipt.price_rows(order),
+        "payment_rows": receipt.payment_rows(order),
+        **money_and_goods_back(order),
+        "timeline": folded,
+        "conversation": conversation,
+        "blank_card": BLANK_CARD,
+        "chat": chat_settings(order),
+        "chat_words": chat_words(),
+        "greeting": _("Hello %(name)s, what can we do for you?") % {"name": shopper.customer.name},
+        "now": timezone.now(),
+    }
+    return render(request, "orders/order.html", context)
+
+
+def money_and_goods_back(order: Order) -> dict[str, Any]:
+    """The order's refunds and returns so far, newest first, with the tone of their states."""
+    refunds = [refund_as_dict(refund) for refund in selectors.refunds_of(order)]
+    returns = [return_as_dict(item) for item in selectors.returns_of(order)]
+    return {
+        "refunds": [{**refund, "tone": words.REFUND_TONES[refund["state"]]} for refund in refunds],
+        "returns": [{**item, "tone": words.RETURN_TONES[item["state"]]} for item in returns],
+    }
+
+
+def chat_settings(order: Order) -> dict[str, Any]:
+    return {
+        "max_characters": settings.CHAT_MESSAGE_MAX_CHARACTERS,
+        "suggestions": [
+            _("Where are my goods?"),
+            _("I would like to return something"),
+            _("Something arrived broken"),
+        ],
+    }

@@ -1,0 +1,114 @@
+"""Staff's orders: search, and one order with its goods, money, parcels and history."""
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.http import urlencode
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from agent.models import Conversation
+from backoffice import words
+from backoffice.screens import receipt
+from backoffice.screens.choices import rows_of
+from backoffice.screens.gate import ORDERS, permissions_of, staff_screen
+from orders.access import order_for_staff
+from orders.models import AuditEvent, CustomerLink, Order, Payment, Shipment
+from refunds import selectors
+from refunds.goods import unit_groups
+
+PER_PAGE = 25
+TRAIL_LENGTH = 40
+LONGEST_SEARCH = 100
+SHORTEST_PHONE_END = 3
+
+
+@never_cache
+@require_safe
+@staff_screen(ORDERS)
+def order_list(request: HttpRequest) -> HttpResponse:
+    search = request.GET.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
+    orders = matching(search).select_related("customer").prefetch_related("lines", "payments", "shipments")
+    page = Paginator(orders.order_by("-placed_at", "-id"), PER_PAGE).get_page(request.GET.get("page"))
+    rows = [
+        {
+            "order": order,
+            "said": words.about_order(order),
+            "paid": sum(payment.amount for payment in order.payments.all()),
+        }
+        for order in page
+    ]
+    query = f"{urlencode({'q': search})}&" if search else ""
+    context = {"here": "orders", "page": page, "rows": rows, "search": search, "query": query}
+    return render(request, "staff/orders.html", context)
+
+
+def matching(search: str) -> QuerySet[Order]:
+    """By number, customer's name or e-mail, end of the phone number, or tracking number; all for an empty search."""
+    if not search:
+        return Order.objects.all()
+    parcels = Shipment.objects.filter(order=OuterRef("pk"), tracking_number__iexact=search)
+    found = (
+        Q(number__icontains=search.lstrip("#"))
+        | Q(customer__name__icontains=search)
+        | Q(customer__email__icontains=search)
+        | Exists(parcels)
+    )
+    digits = search.replace("-", "").replace(" ", "")
+    if digits.isdigit() and len(digits) >= SHORTEST_PHONE_END:
+        found |= Q(customer__phone__endswith=digits) | Q(customer__phone__endswith=search)
+    return Order.objects.filter(found)
+
+
+@never_cache
+@require_safe
+@staff_screen(ORDERS)
+def order_page(request: HttpRequest, number: str) -> HttpResponse:
+    order = order_for_staff(request.user, number)
+    return render(request, "staff/order.html", order_context(request, order))
+
+
+def order_context(request: HttpRequest, order: Order, form: QueryDict | None = None) -> dict[str, Any]:
+    """Everything the order page shows; the parts about money only for those who may see them."""
+    may = permissions_of(request.user)
+    groups = unit_groups(order, now=timezone.now())
+    context: dict[str, Any] = {
+        "here": "orders",
+        "order": order,
+        "rows": rows_of(groups, form),
+        "lines": receipt.lines_of(order, groups),
+        "parcels": order.shipments.prefetch_related("lines__line_item"),
+        "anything_to_pack": any(group.state == "unfulfilled" for group in groups),
+    }
+    if may["refunds"]:
+        context |= money_context(order)
+    return context
+
+
+def money_context(order: Order) -> dict[str, Any]:
+    refunds = selectors.refunds_of(order).prefetch_related("allocations__attempts")
+    return {
+        "price_rows": receipt.price_rows(order),
+        "payments": Payment.objects.filter(order=order),
+        "refunds": refunds,
+        "refunds_moving": any(refund.state in {"pending", "unknown"} for refund in refunds),
+        "returns": selectors.returns_of(order),
+        "conversations": Conversation.objects.filter(order=order).select_related("owner"),
+        "links": CustomerLink.objects.filter(order=order, revoked_at=None, expires_at__gt=timezone.now()),
+        "trail": AuditEvent.objects.filter(order=order).order_by("-at", "-id")[:TRAIL_LENGTH],
+    }
+
+
+@never_cache
+@require_safe
+@staff_screen(ORDERS)
+def refunds_part(request: HttpRequest, number: str) -> HttpResponse:
+    """The refunds alone: asked for again and again while money is on its way."""
+    order = order_for_staff(request.user, number)
+    may = permissions_of(request.user)
+    context = money_context(order) if may["refunds"] else {}
+    return render(request, "staff/_refunds.html", {"order": order, **context})

@@ -1,0 +1,107 @@
+"""Words and tones for states, where a page speaks to a person: in one place, so that screens never disagree."""
+
+from datetime import date, datetime
+from typing import Any, Final, NamedTuple
+
+from django.utils import formats, timezone
+from django.utils.translation import gettext as _
+
+from orders.models import Order
+from orders.states import ShipmentState
+from refunds.goods import UnitGroup
+
+
+class Said(NamedTuple):
+    """`tone` is good, wait, bad, info or empty: how a badge is coloured."""
+
+    text: str
+    tone: str
+    detail: str = ""
+
+
+REFUND_TONES: Final = {
+    "pending_approval": "wait",
+    "pending": "wait",
+    "succeeded": "good",
+    "failed": "bad",
+    "unknown": "wait",
+    "rejected": "bad",
+    "expired": "",
+}
+RETURN_TONES: Final = {
+    "requested": "wait",
+    "received": "wait",
+    "accepted": "wait",
+    "refunded": "good",
+    "exchanged": "good",
+    "rejected": "bad",
+    "withdrawn": "",
+}
+SHIPMENT_TONES: Final = {"packed": "wait", "shipped": "info", "delivered": "good", "lost": "bad"}
+QUOTE_TONES: Final = {"open": "info", "redeemed": "good", "expired": "", "superseded": "", "declined": ""}
+
+
+def day(moment: datetime | date | None) -> str:
+    """A day as people say it here; the year only when it is another one."""
+    if moment is None:
+        return ""
+    local = timezone.localtime(moment).date() if isinstance(moment, datetime) else moment
+    this_year = local.year == timezone.localdate().year
+    return formats.date_format(local, "MONTH_DAY_FORMAT" if this_year else "DATE_FORMAT")
+
+
+def about_units(group: UnitGroup) -> Said:
+    """Where these units are and what that means for the customer."""
+    when, until = day(group.since), day(group.until)
+    numbers = {"day": when, "until": until, "refund": group.refund_id or "", "return": group.return_id or ""}
+    said: dict[str, tuple[str, str, str]] = {
+        "unfulfilled": (_("Not sent yet"), "info", _("Can still be cancelled.")),
+        "packed": (
+            _("Being packed"),
+            "wait",
+            _("Too late to cancel; it can be returned once it has arrived."),
+        ),
+        "shipped": (_("On its way"), "info", _("Handed to the carrier on %(day)s.")),
+        "lost": (_("Probably lost"), "bad", _("Sent on %(day)s and not arrived. We refund it.")),
+        "delivered": (
+            _("Delivered"),
+            "good",
+            _("Arrived on %(day)s. Returns and exchanges until %(until)s."),
+        ),
+        "window_over": (_("Delivered"), "good", _("Arrived on %(day)s. The time for returns ended on %(until)s.")),
+        "returning": (_("Coming back"), "wait", _("Return %(return)s.")),
+        "exchanging": (_("Being exchanged"), "wait", _("Exchange %(return)s.")),
+        "cancelled": (_("Cancelled"), "", _("Cancelled on %(day)s, refund %(refund)s.")),
+        "refunded": (_("Refunded"), "", _("Refunded on %(day)s, refund %(refund)s.")),
+    }
+    text, tone, detail = said[group.state]
+    needs = {"cancelled": group.refund_id, "refunded": group.refund_id}
+    if group.state in needs and not needs[group.state]:
+        detail = ""
+    return Said(text, tone, detail % numbers)
+
+
+def about_order(order: Order) -> Said:
+    """One word for a whole order, from rows that are already loaded (lines, shipments): no further query."""
+    lines, shipments = list(order.lines.all()), [shipment.state for shipment in order.shipments.all()]
+    if all(line.cancelled_quantity == line.quantity for line in lines):
+        return Said(_("Cancelled"), "")
+    if any(line.unfulfilled_quantity for line in lines):
+        return Said(_("Not sent yet") if not shipments else _("Partly sent"), "info")
+    if ShipmentState.PACKED in shipments:
+        return Said(_("Being packed"), "wait")
+    if ShipmentState.SHIPPED in shipments:
+        return Said(_("On its way"), "info")
+    if ShipmentState.LOST in shipments:
+        return Said(_("Probably lost"), "bad")
+    return Said(_("Delivered"), "good")
+
+
+def shipping_name(method: str) -> str:
+    """The shop's own code in words, where it is one of the usual ones."""
+    usual: dict[str, Any] = {
+        "store_pickup": _("store pick-up"),
+        "home_delivery": _("home delivery"),
+        "convenience_store": _("pick-up at a convenience store"),
+    }
+    return str(usual.get(method, method))

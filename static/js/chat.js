@@ -1,0 +1,262 @@
+// The chat of an order page. The server has drawn everything up to data-last-event; from there on events change the page.
+import { Cards } from "./chat/card.js";
+import { post, Refused } from "./chat/http.js";
+import { Log } from "./chat/log.js";
+import { Outbox } from "./chat/outbox.js";
+import { Stream } from "./chat/stream.js";
+
+const root = document.getElementById("chat");
+const words = JSON.parse(document.getElementById("chat-words").textContent);
+const slot = (name) => root.querySelector(`[data-slot="${name}"]`);
+const token = root.querySelector('.composer input[name="csrfmiddlewaretoken"]').value;
+
+const ahead = Date.parse(root.dataset.now) - Date.now();
+const timeFormat = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: "Asia/Taipei" });
+const clock = { now: () => Date.now() + ahead, time: (iso) => timeFormat.format(new Date(iso)) };
+
+const log = new Log(root, clock);
+const outbox = new Outbox(root.dataset.number);
+const cards = new Cards({
+  template: document.getElementById("blank-card"),
+  words,
+  token,
+  clock,
+  number: root.dataset.number,
+  askAgain: () => send(words.quote_again),
+});
+const drafts = new Map(); // draft key → {item, text}
+
+const handlers = {
+  message(data) {
+    if (log.find("message", data.message_id)) return;
+    const item = adoptable(data) ?? log.bubble(data);
+    const isNew = !item.isConnected;
+    item.dataset.message = data.message_id;
+    delete item.dataset.pending;
+    item.classList.remove("is-draft");
+    log.change(() => {
+      log.write(item, data.text);
+      log.stamp(item, data.at);
+      item.querySelector('[data-slot="sending"]').replaceChildren();
+      if (isNew) log.end.before(item);
+    });
+    if (data.author !== "customer") log.announce(data.text);
+    slot("suggestions").hidden = true;
+    showTyping();
+  },
+
+  draft({ draft, text }) {
+    setDraft(draft, text);
+  },
+
+  delta({ draft, offset, text }) {
+    const have = drafts.get(draft)?.text ?? "";
+    if (offset > have.length) stream.open(); // a piece is missing: the stream begins with the whole draft
+    else if (offset === have.length) setDraft(draft, have + text);
+  },
+
+  draft_dropped({ draft }) {
+    drafts.get(draft)?.item.remove();
+    drafts.delete(draft);
+    showTyping();
+  },
+
+  work(data) {
+    log.work(data);
+  },
+
+  card(data) {
+    const known = log.find("card", data.card_id);
+    const item = cards.draw(data);
+    if (known) {
+      const hadFocus = known.contains(document.activeElement);
+      known.closest("li").replaceWith(item);
+      if (hadFocus) slot("log").focus({ preventScroll: true });
+    } else {
+      log.add(item);
+      log.announce(`${data.title} ${data.display ?? ""}`);
+    }
+  },
+
+  status(data) {
+    log.status(data);
+  },
+
+  turn({ state, retry }) {
+    root.dataset.turn = state;
+    log.change(() => {
+      slot("failed").hidden = !retry;
+      if (state === "done" || state === "failed") for (const key of [...drafts.keys()]) handlers.draft_dropped({ draft: key });
+      showTyping();
+    });
+  },
+
+  conversation({ state, needs_person, owner }) {
+    root.dataset.closed = state === "closed";
+    log.change(() => {
+      slot("closed").hidden = state !== "closed";
+      slot("person").hidden = !needs_person || state === "closed";
+    });
+    const place = slot("owner");
+    place.textContent = owner ? words.answered_by.replace("%(name)s", owner) : place.dataset.default;
+    showTyping();
+  },
+};
+
+// The bubble that this message is already shown in: the draft it finishes, or the customer's own words being sent.
+function adoptable(data) {
+  if (data.draft && drafts.has(data.draft)) {
+    const { item } = drafts.get(data.draft);
+    drafts.delete(data.draft);
+    return item;
+  }
+  if (data.author !== "customer") return null;
+  const pending = [...root.querySelectorAll("[data-pending]")].find((item) => item.dataset.text === data.text);
+  if (pending) outbox.remove(pending.dataset.pending);
+  return pending ?? null;
+}
+
+function setDraft(key, text) {
+  const draft = drafts.get(key) ?? { item: log.bubble({ author: "agent" }) };
+  draft.text = text;
+  log.change(() => {
+    log.write(draft.item, text);
+    if (!draft.item.isConnected) {
+      draft.item.classList.add("is-draft");
+      log.end.before(draft.item);
+    }
+    drafts.set(key, draft);
+    showTyping();
+  });
+}
+
+function showTyping() {
+  const busy = root.dataset.turn === "queued" || root.dataset.turn === "running";
+  const typing = slot("typing");
+  if (typing.hidden !== (busy && !drafts.size && root.dataset.closed !== "true")) return;
+  log.change(() => (typing.hidden = !typing.hidden));
+}
+
+const stream = new Stream(root.dataset.events, root.dataset.lastEvent, {
+  apply: (kind, data) => handlers[kind](data),
+  connected(yes) {
+    const place = slot("connection");
+    place.textContent = yes ? "" : words.offline;
+    place.hidden = yes;
+  },
+  newConversation() {
+    drafts.clear();
+    slot("failed").hidden = slot("closed").hidden = slot("person").hidden = true;
+    root.dataset.closed = "false";
+    log.add(Object.assign(document.createElement("li"), { className: "chat-item chat-divider" }));
+  },
+});
+
+// --- writing ---------------------------------------------------------------------------------------------------------
+const composer = root.querySelector('[data-form="message"]');
+const field = composer.elements.text;
+const limit = Number(root.dataset.maxCharacters);
+
+function send(text) {
+  deliver(outbox.add(text));
+}
+
+function pendingBubble({ text, ref }) {
+  const item = log.bubble({ author: "customer", text });
+  item.dataset.pending = ref;
+  item.dataset.text = text;
+  log.change(() => log.end.before(item), { follow: true });
+  return item;
+}
+
+async function deliver(entry, item = pendingBubble(entry)) {
+  const note = item.querySelector('[data-slot="sending"]');
+  item.classList.remove("is-unsent");
+  note.textContent = words.sending;
+  slot("suggestions").hidden = true;
+  try {
+    const { message_id } = await post(root.dataset.messages, { text: entry.text, client_ref: entry.ref }, token);
+    outbox.remove(entry.ref);
+    delivered(item, message_id);
+  } catch (error) {
+    if (!item.dataset.pending) return; // the stream has brought it back: it did arrive
+    item.classList.add("is-unsent");
+    const again = Object.assign(document.createElement("button"), {
+      type: "button", className: "link-button", textContent: words.send_again,
+    });
+    again.addEventListener("click", () => deliver(entry, item));
+    const reason = error instanceof Refused ? error.message || words.unreadable : "";
+    note.replaceChildren(`${words.not_sent} ${reason} `, again);
+    if (error instanceof Refused && error.status < 500 && error.status !== 429) outbox.remove(entry.ref);
+    log.announce(`${words.not_sent} ${reason}`);
+  }
+}
+
+function delivered(item, id) {
+  const shown = log.find("message", id);
+  if (shown && shown !== item) {
+    item.remove();
+    return;
+  }
+  item.dataset.message = id;
+  delete item.dataset.pending;
+  item.querySelector('[data-slot="sending"]').replaceChildren();
+  if (!item.querySelector("time").dateTime) log.stamp(item, new Date(clock.now()).toISOString());
+}
+
+function submit() {
+  const text = field.value.replaceAll("\r\n", "\n").trim();
+  const tooMany = [...text].length - limit;
+  const problem = slot("composer-problem");
+  problem.hidden = tooMany <= 0;
+  problem.textContent = tooMany > 0 ? words.too_long.replace("%(count)s", tooMany) : "";
+  if (!text || tooMany > 0) return;
+  field.value = "";
+  grow();
+  send(text);
+}
+
+function grow() {
+  field.rows = Math.min(6, field.value.split("\n").length);
+}
+
+composer.addEventListener("submit", (event) => {
+  event.preventDefault();
+  submit();
+});
+field.addEventListener("input", grow);
+field.addEventListener("keydown", (event) => {
+  // Enter also ends the composing of a Chinese character: that is not sending. On a touch screen it is a new line.
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+  if (matchMedia("(pointer: coarse)").matches) return;
+  event.preventDefault();
+  submit();
+});
+for (const button of slot("suggestions").children) {
+  button.addEventListener("click", () => {
+    field.value = button.textContent;
+    field.focus();
+  });
+}
+for (const form of root.querySelectorAll('[data-form="retry"], [data-form="person"]')) {
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const button = form.querySelector("button");
+    button.disabled = true;
+    try {
+      await post(form.action, {}, token);
+    } catch (error) {
+      log.announce(error.message);
+    } finally {
+      button.disabled = false;
+    }
+  });
+}
+
+for (const card of root.querySelectorAll(".chat-log .card")) cards.adopt(card);
+slot("suggestions").hidden = Boolean(root.dataset.lastEvent) || outbox.all().length > 0;
+for (const entry of outbox.all()) deliver(entry);
+showTyping();
+const isWide = matchMedia("(min-width: 62rem)").matches;
+if (isWide || location.hash === "#chat") log.toEnd();
+stream.open();

@@ -1,0 +1,136 @@
+// Confirm cards: drawn from events into clones of the one template, pressed once, counted down.
+import { post, Refused } from "./http.js";
+
+const slot = (root, name) => root.querySelector(`[data-slot="${name}"]`);
+
+function fillList(list, rows, fill) {
+  const pattern = list.firstElementChild;
+  list.replaceChildren(
+    ...rows.map((row) => {
+      const made = pattern.cloneNode(true);
+      fill(made, row);
+      return made;
+    }),
+  );
+}
+
+function set(root, name, text) {
+  slot(root, name).textContent = text ?? "";
+}
+
+export class Cards {
+  constructor({ template, words, number, token, clock, askAgain }) {
+    Object.assign(this, { template, words, number, token, clock, askAgain });
+    setInterval(() => this.tick(), 1000);
+  }
+
+  // A new list item for a card event.
+  draw(data) {
+    const item = this.template.content.firstElementChild.cloneNode(true);
+    const card = item.querySelector(".card");
+    const base = data.quote_id
+      ? `/refunds/quotes/${encodeURIComponent(data.quote_id)}/`
+      : `/orders/${encodeURIComponent(this.number)}/chat/cards/${encodeURIComponent(data.card_id)}/`;
+    Object.assign(card.dataset, {
+      card: data.card_id, kind: data.kind, expires: data.expires_at, confirm: `${base}confirm/`, decline: `${base}decline/`,
+    });
+    for (const name of ["title", "button", "explanation"]) set(card, name, data[name]);
+    set(card.querySelector(".card-amount"), "display", data.display);
+    slot(card, "explanation").hidden = !data.explanation;
+    card.querySelector('[data-part="money"]').hidden = !data.display;
+    fillList(slot(card, "lines"), data.lines ?? [], (row, line) => {
+      set(row, "name", line.name);
+      set(row, "quantity", line.quantity);
+      set(row, "reason", this.words.reasons[line.reason] ?? line.reason);
+    });
+    fillList(slot(card, "steps"), data.steps ?? [], (row, step) => {
+      set(row, "text", step.text);
+      set(row, "display", step.display);
+    });
+    fillList(slot(card, "to"), data.to ?? [], (row, to) => {
+      set(row, "label", to.label);
+      set(row, "display", to.display);
+    });
+    const until = slot(card, "until");
+    until.dateTime = data.expires_at;
+    until.textContent = this.clock.time(data.expires_at);
+    this.adopt(card, data.state);
+    return item;
+  }
+
+  // Bring a card to life, whoever drew it.
+  adopt(card, state = card.dataset.state) {
+    for (const form of card.querySelectorAll("form[data-press]")) {
+      form.action = card.dataset[form.dataset.press];
+      form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        this.press(card, form.dataset.press);
+      });
+    }
+    const again = card.querySelector("[data-ask-again]");
+    again.hidden = false;
+    again.addEventListener("click", () => {
+      again.disabled = true;
+      this.askAgain();
+    });
+    this.show(card, state);
+    this.tick();
+  }
+
+  show(card, state) {
+    card.dataset.state = state;
+    for (const part of card.querySelectorAll("[data-when]")) part.hidden = part.dataset.when !== state;
+  }
+
+  async press(card, button) {
+    if (card.dataset.pressing) return;
+    this.pressing(card, button);
+    try {
+      const answer = await post(card.dataset[button], {}, this.token);
+      this.show(card, button === "confirm" ? "confirmed" : "declined");
+      const result = answer.refund ?? answer.return;
+      const parts = [result?.state_text, result?.display, result?.refund_id ?? result?.return_id];
+      if (result) set(card, "outcome", parts.filter(Boolean).join(" · "));
+    } catch (error) {
+      const words = error instanceof Refused ? error.message || this.words.unreadable : this.words.unsure;
+      this.problem(card, words);
+    } finally {
+      this.pressing(card, "");
+    }
+  }
+
+  pressing(card, button) {
+    card.dataset.pressing = button;
+    if (!button) delete card.dataset.pressing;
+    for (const each of card.querySelectorAll(".card-actions button")) each.disabled = Boolean(button);
+    const confirm = slot(card, "button");
+    if (button === "confirm") {
+      confirm.dataset.words = confirm.textContent;
+      confirm.textContent = this.words.confirming;
+      this.problem(card, "");
+    } else if (confirm.dataset.words) {
+      confirm.textContent = confirm.dataset.words;
+      delete confirm.dataset.words;
+    }
+  }
+
+  problem(card, words) {
+    const place = slot(card, "problem");
+    place.textContent = words;
+    place.hidden = !words;
+  }
+
+  // Every second: how long open cards still hold. The clock is the server's, whatever the visitor's clock says.
+  tick() {
+    for (const card of document.querySelectorAll('.card[data-state="open"]')) {
+      const left = Math.floor((Date.parse(card.dataset.expires) - this.clock.now()) / 1000);
+      if (left <= 0 && !card.dataset.pressing) {
+        this.show(card, "expired");
+        continue;
+      }
+      const time = `${Math.floor(Math.max(left, 0) / 60)}:${String(Math.max(left, 0) % 60).padStart(2, "0")}`;
+      slot(card, "left").textContent = ` · ${this.words.left.replace("%(time)s", time)}`;
+      card.classList.toggle("card-hurry", left < 120);
+    }
+  }
+}

@@ -1,0 +1,23 @@
+// Posting a form's fields, and the server's one error object in words.
+export class Refused extends Error {
+  constructor(body, status) {
+    super([body.message, body.hint].filter(Boolean).join(" "));
+    this.code = body.code ?? "";
+    this.status = status;
+    this.retryAfter = Number(body.details?.retry_after ?? 0);
+  }
+}
+
+// Resolves with the JSON answer. Rejects with Refused when the server said no, with TypeError when it was not reached.
+export async function post(address, fields, token) {
+  const response = await fetch(address, {
+    method: "POST",
+    headers: { Accept: "application/json", "X-CSRFToken": token },
+    body: new URLSearchParams(fields),
+    credentials: "same-origin",
+    redirect: "error",
+  });
+  const body = await response.json().catch(() => null);
+  if (response.ok && body) return body;
+  throw new Refused(body?.error ?? body ?? {}, response.status);
+}

@@ -1,0 +1,36 @@
+// Small help on staff screens; every form works without it.
+
+// A live part that could not be fetched says so where it stands, instead of showing something stale.
+const failed = document.querySelector("[data-failed-words]")?.dataset.failedWords;
+for (const kind of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
+  document.body.addEventListener(kind, (event) => {
+    const target = event.detail.target;
+    if (!failed || !target?.matches("[data-live]")) return;
+    const notice = Object.assign(document.createElement("p"), { className: "notice tone-bad", textContent: failed });
+    notice.setAttribute("role", "alert");
+    target.replaceChildren(notice);
+  });
+}
+
+// What was unfolded stays unfolded when a live part is replaced.
+let unfolded = [];
+document.body.addEventListener("htmx:beforeSwap", (event) => {
+  unfolded = [...event.detail.target.querySelectorAll("details[open][id]")].map((each) => each.id);
+});
+document.body.addEventListener("htmx:afterSwap", () => {
+  for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
+});
+
+// Changing a quantity or a reason means that line: tick it.
+document.body.addEventListener("input", (event) => {
+  const row = event.target.closest(".choice-row");
+  if (row && event.target.type !== "checkbox") row.querySelector('input[type="checkbox"]').checked = true;
+});
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).value);
+    button.textContent = button.dataset.done;
+  });
+}
