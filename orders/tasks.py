@@ -1,0 +1,11 @@
+"""Jobs of orders. `sweep` runs on beat and whenever something is announced."""
+
+from celery import shared_task
+
+from orders import webhook
+
+
+@shared_task(name="orders.tasks.sweep")
+def sweep() -> int:
+    """Send the announcements that are due; how many the shop accepted."""
+    return webhook.send_due()
