@@ -188,6 +188,7 @@ REST_FRAMEWORK = {
     "PAGE_SIZE": 20,
     "EXCEPTION_HANDLER": "backoffice.api.one_error_object",
     "UNICODE_JSON": True,
+    "LIST_SERIALIZER_ERRORS_AS_DICT": True,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Refund Desk API",
@@ -207,6 +208,10 @@ if PAYMENT_GATEWAY != "simulated":
 GATEWAY_TIMEOUT_SECONDS = number("GATEWAY_TIMEOUT_SECONDS", 10, lowest=1)
 ORDER_WEBHOOK_URL = address("ORDER_WEBHOOK_URL", ("http://", "https://"), default="")
 ORDER_WEBHOOK_SECRET = env.str("ORDER_WEBHOOK_SECRET", default="")
+if ORDER_WEBHOOK_URL and len(ORDER_WEBHOOK_SECRET) < 16:
+    raise ImproperlyConfigured(
+        "ORDER_WEBHOOK_SECRET is too short: with ORDER_WEBHOOK_URL it must be a random text of at least 16 characters."
+    )
 CUSTOMER_LINK_DAYS = number("CUSTOMER_LINK_DAYS", 14, lowest=1)
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 # Shows the demo accounts at the sign-in page. Never set it where real orders are.
