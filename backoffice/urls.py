@@ -1,10 +1,8 @@
 """Every address of the product. Names and addresses are a contract with the outside (`docs/architecture.md`)."""
 
-from importlib.util import find_spec
-
 from django.contrib import admin
 from django.contrib.auth.views import LogoutView
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import include, path
 from django.views.i18n import set_language
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
@@ -17,25 +15,21 @@ handler404 = "backoffice.errors.not_found"
 handler500 = "backoffice.errors.server_error"
 
 
-def _part(route: str, module: str) -> list[URLPattern | URLResolver]:
-    return [path(route, include(module))] if find_spec(module) and find_spec("orders.announce") else []
-
-
-urlpatterns: list[URLPattern | URLResolver] = [
+urlpatterns = [
     path("", front.front, name="front"),
     path("accounts/login/", sign_in.SignIn.as_view(), name="login"),
     path("accounts/logout/", LogoutView.as_view(), name="logout"),
     path("i18n/setlang/", set_language, name="set_language"),
-    *_part("", "backoffice.screens.urls"),
-    *_part("", "orders.urls"),
-    *_part("", "agent.urls"),
-    *_part("", "refunds.urls"),
+    path("", include("backoffice.screens.urls")),
+    path("", include("orders.urls")),
+    path("", include("agent.urls")),
+    path("", include("refunds.urls")),
     path("admin/", admin.site.urls),
     path("healthz", health.alive, name="healthz"),
     path("readyz", health.ready, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
-    *_part("api/v1/", "orders.api_urls"),
-    *_part("api/v1/", "refunds.api_urls"),
+    path("api/v1/", include("orders.api_urls")),
+    path("api/v1/", include("refunds.api_urls")),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/v1/docs/", SpectacularSwaggerSplitView.as_view(), name="api-docs"),
 ]
