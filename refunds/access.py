@@ -10,7 +10,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 
-from orders.access import Shopper, shopper_of
+from orders.access import Shopper, orders_of, shopper_of
 from orders.actors import Actor, NotAllowed, customer_actor, staff_actor
 from orders.models import Customer, Order
 from refunds import errors
@@ -53,8 +53,13 @@ def find(rows: QuerySet[Row], public_id: str) -> Row | None:
 
 
 def _is_staff(viewer: Viewer, permission: str) -> bool:
-    user = viewer.user if isinstance(viewer, HttpRequest) else viewer
+    user = _user(viewer)
     return isinstance(user, User) and user.has_perm(permission)
+
+
+def _user(viewer: Viewer) -> User | AbstractBaseUser | AnonymousUser:
+    """Requests come as Django's or as the API framework's, which is another class."""
+    return viewer if isinstance(viewer, AbstractBaseUser | AnonymousUser) else viewer.user
 
 
 def _owns(viewer: Viewer, order: Order) -> bool:
@@ -65,10 +70,20 @@ def _owns(viewer: Viewer, order: Order) -> bool:
 
 
 def _shopper(viewer: Viewer) -> Shopper | None:
-    if isinstance(viewer, HttpRequest):
+    if not isinstance(viewer, AbstractBaseUser | AnonymousUser):
         return shopper_of(viewer)
     customer = Customer.objects.filter(user_id=viewer.pk).first() if viewer.is_authenticated else None
     return Shopper(customer, None) if customer else None
+
+
+def rows_for(viewer: Viewer, rows: QuerySet[Row], permission: str) -> QuerySet[Row]:
+    """All rows for staff with the permission, their own for a customer. Raises NotAllowed for others."""
+    if _is_staff(viewer, permission):
+        return rows
+    shopper = _shopper(viewer)
+    if shopper is None:
+        raise NotAllowed(permission)
+    return rows.filter(order__in=orders_of(shopper))
 
 
 def actor_for(request: HttpRequest, order: Order, **correlation: str) -> Actor:

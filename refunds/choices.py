@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from orders.bodies import MAX_QUANTITY
 from orders.errors import InvalidInput
-from orders.strict import StrictBody, StrictInteger, StrictText, readable, validated
+from orders.strict import StrictBody, StrictInteger, StrictText, many, readable, validated
 from refunds import errors
 from refunds.states import QuoteAction, Reason
 
@@ -36,7 +36,7 @@ class LineChoiceBody(StrictBody):
 class ChoicesBody(StrictBody):
     """Goods that leave the order. A `reason` beside `lines` holds for every line that names none."""
 
-    lines = LineChoiceBody(many=True, allow_empty=False, max_length=MAX_LINES)
+    lines = many(LineChoiceBody, allow_empty=False, max_length=MAX_LINES)
     reason = serializers.ChoiceField(choices=Reason.choices, required=False)
 
 

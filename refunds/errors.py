@@ -42,7 +42,7 @@ def no_such_line(line_item_id: str, field: str) -> InvalidInput:
 def more_than_ordered(name: str, ordered: int, field: str) -> InvalidInput:
     return InvalidInput(
         field,
-        _("That is more than the %(ordered)s of “%(name)s” that can be asked for.") % {"ordered": ordered, "name": name},
+        _("That is more than the %(ordered)s of “%(name)s” that there are.") % {"ordered": ordered, "name": name},
         hint=_("Ask for at most that many."),
     )
 
@@ -148,7 +148,7 @@ def order_changed(what: str, hint: str, details: Mapping[str, Any] | None = None
 
 def amount_changed() -> Refusal:
     return order_changed(
-        _("Other goods of the order were cancelled, returned or refunded in the meantime, and that changes the amount."),
+        _("Other goods of it were cancelled, returned or refunded in the meantime, and that changes the amount."),
         _("Ask for a new quote for the same goods."),
     )
 

@@ -143,7 +143,7 @@ def _travelling(line: LineItem, shipment_line: ShipmentLine, policy: RefundPolic
 def _gone(
     line: LineItem, shipment_line: ShipmentLine | None, state: UnitState, quantity: int, taken: _TakenBy
 ) -> Iterator[UnitGroup]:
-    """`quantity` units in `state`, one group per refund or return that took them, one more for what nothing explains."""
+    """`quantity` units in `state`, one group per refund or return that took them, one for what nothing explains."""
     shipment = shipment_line.shipment if shipment_line else None
     for record in taken.get((state, line.pk, shipment_line.pk if shipment_line else None), ()):
         quantity -= record.quantity

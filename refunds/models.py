@@ -27,7 +27,7 @@ from refunds.states import (
 
 
 class RefundPolicy(models.Model):
-    """One version of the shop's rules for one currency. An order is settled by the version in force when it was placed."""
+    """One version of the shop's rules for a currency. The version in force when an order was placed settles it."""
 
     version = models.PositiveIntegerField()
     currency = models.CharField(max_length=3)
@@ -266,7 +266,7 @@ class ReturnLine(models.Model):
 
 
 class SimulatedRefund(models.Model):
-    """The simulated gateway's own ledger: what it has really paid out. The product reads it only through the gateway."""
+    """The simulated gateway's own ledger: what it has really paid out. Only the gateway reads it."""
 
     provider_refund_id = models.CharField(max_length=80, unique=True)
     idempotency_key = models.CharField(max_length=64, unique=True)

@@ -5,5 +5,5 @@ from django.dispatch import Signal
 
 
 def tell_on_commit(signal: Signal, **ids: str) -> None:
-    """Send `signal` once the transaction is committed. A receiver that fails is logged by Django and changes nothing."""
+    """Send `signal` once the transaction is committed. A receiver that fails is logged and changes nothing."""
     transaction.on_commit(lambda: signal.send_robust(sender=None, **ids))

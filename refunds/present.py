@@ -140,7 +140,8 @@ def _lines(lines: Iterable[Any]) -> list[dict[str, Any]]:
 def _steps(quote: RefundQuote, names: dict[str, str]) -> list[dict[str, Any]]:
     words = step_lines(quote.steps, quote.currency, names)
     return [
-        {**step, "text": said["text"], "display": said["display"]} for step, said in zip(quote.steps, words, strict=True)
+        {**step, "text": said["text"], "display": said["display"]}
+        for step, said in zip(quote.steps, words, strict=True)
     ]
 
 
@@ -172,19 +173,11 @@ def _share(payment: Payment, amount: int, currency: str, state: str | None = Non
 
 def _instructions(request: Return) -> str:
     """What the customer has to do now."""
-    number = {"return_id": request.pk}
     if request.state != ReturnState.REQUESTED:
         return ""
+    send_back = _(
+        "Pack the goods, write the return number %(return_id)s on the parcel and hand it in at the pick-up store."
+    ) % {"return_id": request.pk}
     if request.kind == ReturnKind.EXCHANGE:
-        return (
-            _("Pack the goods, write the return number %(return_id)s on the parcel and hand it in at the pick-up store.")
-            % number
-            + " "
-            + _("The replacement is sent once they have arrived and been looked at.")
-        )
-    return (
-        _("Pack the goods, write the return number %(return_id)s on the parcel and hand it in at the pick-up store.")
-        % number
-        + " "
-        + _("The refund is made once they have arrived and been looked at.")
-    )
+        return f"{send_back} {_('The replacement is sent once they have arrived and been looked at.')}"
+    return f"{send_back} {_('The refund is made once they have arrived and been looked at.')}"

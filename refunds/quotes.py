@@ -151,6 +151,4 @@ def why_changed(quote: RefundQuote, groups: Sequence[UnitGroup], picked: Sequenc
     elsewhere = [group for group in groups if group.line.pk == moved and group.state in REFUSED]
     if not elsewhere:
         return errors.amount_changed()
-    return unit_errors.changed_since(
-        quote.order, min(elsewhere, key=lambda group: order_of_states.index(group.state))
-    )
+    return unit_errors.changed_since(quote.order, min(elsewhere, key=lambda group: order_of_states.index(group.state)))

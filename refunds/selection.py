@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from orders.errors import InvalidInput
 from orders.models import LineItem, Order, ShipmentLine
 from refunds import eligibility, errors, unit_errors
 from refunds.choices import LineChoice
@@ -95,7 +96,7 @@ def _choose(
     return chosen
 
 
-def _in_words(error: PolicyError, asked: Sequence[Ask], lines: Mapping[str, LineItem]) -> errors.InvalidInput:
+def _in_words(error: PolicyError, asked: Sequence[Ask], lines: Mapping[str, LineItem]) -> InvalidInput:
     line_item_id = error.params.get("line_item_id", "")
     # The last entry of that line is the one that asks too much: the rules go through the entries in order.
     index = max((i for i, ask in enumerate(asked) if ask.line_item_id == line_item_id), default=0)
@@ -106,7 +107,7 @@ def _in_words(error: PolicyError, asked: Sequence[Ask], lines: Mapping[str, Line
     if error.field == "action":
         options = [option for option in error.params.get("options", ()) if option in QuoteAction.values]
         return errors.action_does_not_fit(name, str(asked[index].action), field, options)
-    return errors.InvalidInput(field, error.message)
+    return InvalidInput(field, error.message)
 
 
 def _check_reason(choice: LineChoice, action: Action, name: str, field: str, by_staff: bool) -> None:

@@ -1,10 +1,11 @@
 """Reads for pages, API and tools, each with a fixed number of queries however many rows it gives."""
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from orders.models import Order
 from refunds.models import Refund, RefundQuote, Return
-from refunds.states import OPEN_RETURNS, RefundState
+from refunds.states import OPEN_RETURNS, QuoteState, RefundState
 
 
 def quotes() -> QuerySet[RefundQuote]:
@@ -22,6 +23,14 @@ def quotes() -> QuerySet[RefundQuote]:
     )
 
 
+def in_shown_state(rows: QuerySet[RefundQuote], state: str) -> QuerySet[RefundQuote]:
+    """Quotes that `present.quote_state` shows in this state: one whose time is over is expired, marked so or not."""
+    over = Q(state=QuoteState.OPEN, expires_at__lte=timezone.now())
+    if state == QuoteState.EXPIRED:
+        return rows.filter(Q(state=state) | over)
+    return rows.filter(state=state).exclude(over)
+
+
 def refunds() -> QuerySet[Refund]:
     """Refunds with everything that `present.refund_as_dict` shows, newest first."""
     return (
@@ -33,8 +42,10 @@ def refunds() -> QuerySet[Refund]:
 
 def returns() -> QuerySet[Return]:
     """Returns with everything that `present.return_as_dict` shows, newest first."""
-    return Return.objects.select_related("order", "quote").prefetch_related("lines__line_item").order_by(
-        "-created_at", "-pk"
+    return (
+        Return.objects.select_related("order", "quote")
+        .prefetch_related("lines__line_item")
+        .order_by("-created_at", "-pk")
     )
 
 

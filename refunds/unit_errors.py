@@ -117,7 +117,8 @@ def _already_gone(order: Order, group: UnitGroup) -> _Words:
         message = _("“%(name)s” was already cancelled on %(day)s: refund of %(amount)s, number %(refund_id)s.") % values
     else:
         message = _("“%(name)s” was already refunded on %(day)s: %(amount)s, number %(refund_id)s.") % values
-    details = {"refund_id": refund.pk, "amount": refund.amount, "date": timezone.localdate(refund.created_at).isoformat()}
+    date = timezone.localdate(refund.created_at).isoformat()
+    details = {"refund_id": refund.pk, "amount": refund.amount, "date": date}
     return message, _("It is not refunded a second time. Look at that refund to see where its money is."), details
 
 

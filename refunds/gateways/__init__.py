@@ -1,0 +1,13 @@
+"""The payment gateways, by the name that a payment carries (`Payment.provider`)."""
+
+from refunds.gateways.base import Gateway, GatewayRefused
+from refunds.gateways.simulated import SimulatedGateway
+
+_GATEWAYS: dict[str, Gateway] = {"simulated": SimulatedGateway()}
+
+
+def get(provider: str) -> Gateway:
+    """Raises GatewayRefused `no_gateway` for a provider that is not connected: nothing was sent."""
+    if provider not in _GATEWAYS:
+        raise GatewayRefused("no_gateway", f"No gateway is connected for payments through {provider}.")
+    return _GATEWAYS[provider]

@@ -1,0 +1,123 @@
+"""Bodies and answers of the refund API, for reading strictly and for the OpenAPI page. No body holds an amount."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from orders.strict import StrictBody, StrictText
+from refunds.choices import clean_note
+from refunds.states import (
+    AllocationState,
+    QuoteAction,
+    QuoteState,
+    Reason,
+    RefundState,
+    ReturnKind,
+    ReturnState,
+)
+
+
+class NoteText(serializers.CharField):
+    """A reason in somebody's own words, on several lines if need be."""
+
+    def to_internal_value(self, data: Any) -> str:
+        return clean_note(data, field=self.field_name or "note")
+
+
+class NoteBody(StrictBody):
+    """Why, in the words of whoever confirms."""
+
+    note = NoteText(required=False, allow_blank=True)
+
+
+class ReasonBody(StrictBody):
+    """Why, in the words of whoever decides."""
+
+    reason = NoteText(required=False, allow_blank=True)
+
+
+class RetryBody(StrictBody):
+    """`payment_id`: another payment of the order, to give the money back to; left out: the same one again."""
+
+    payment_id = StrictText(required=False, allow_null=True, max_length=40)
+    note = NoteText(required=False, allow_blank=True)
+
+
+class ShareAnswer(serializers.Serializer):
+    """What goes to one payment. `state` stands only where it is being sent."""
+
+    method = serializers.CharField()
+    last4 = serializers.CharField(allow_blank=True)
+    label = serializers.CharField()  # type: ignore[assignment]
+    amount = serializers.IntegerField()
+    display = serializers.CharField()
+    state = serializers.ChoiceField(choices=AllocationState.choices, required=False)
+
+
+class GoodsAnswer(serializers.Serializer):
+    line_item_id = serializers.CharField()
+    name = serializers.CharField()
+    quantity = serializers.IntegerField()
+    reason = serializers.ChoiceField(choices=Reason.choices)
+    reason_text = serializers.CharField()
+
+
+class StepAnswer(serializers.Serializer):
+    """One term of the sum, signed. The steps of a quote come to its amount."""
+
+    code = serializers.CharField()
+    params = serializers.DictField()
+    amount = serializers.IntegerField()
+    text = serializers.CharField()
+    display = serializers.CharField()
+
+
+class RefundAnswer(serializers.Serializer):
+    refund_id = serializers.CharField()
+    order_number = serializers.CharField()
+    state = serializers.ChoiceField(choices=RefundState.choices)
+    state_text = serializers.CharField()
+    amount = serializers.IntegerField()
+    currency = serializers.CharField()
+    display = serializers.CharField()
+    to = ShareAnswer(many=True)
+    created_at = serializers.DateTimeField()
+    quote_id = serializers.CharField()
+
+
+class ReturnAnswer(serializers.Serializer):
+    """`amount` is what was promised after receipt, null for an exchange."""
+
+    return_id = serializers.CharField()
+    order_number = serializers.CharField()
+    kind = serializers.ChoiceField(choices=ReturnKind.choices)
+    state = serializers.ChoiceField(choices=ReturnState.choices)
+    state_text = serializers.CharField()
+    lines = GoodsAnswer(many=True)
+    amount = serializers.IntegerField(allow_null=True)
+    currency = serializers.CharField()
+    display = serializers.CharField(allow_blank=True)
+    instructions = serializers.CharField(allow_blank=True)
+    refund_id = serializers.CharField(allow_null=True)
+    created_at = serializers.DateTimeField()
+
+
+class QuoteAnswer(serializers.Serializer):
+    quote_id = serializers.CharField()
+    order_number = serializers.CharField()
+    action = serializers.ChoiceField(choices=QuoteAction.choices)
+    state = serializers.ChoiceField(choices=QuoteState.choices)
+    amount = serializers.IntegerField()
+    currency = serializers.CharField()
+    display = serializers.CharField()
+    lines = GoodsAnswer(many=True)
+    steps = StepAnswer(many=True)
+    explanation = serializers.CharField()
+    expires_at = serializers.DateTimeField()
+    policy_version = serializers.IntegerField()
+    to = ShareAnswer(many=True)
+    refund = RefundAnswer(allow_null=True)
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        """`return` cannot be the name of an attribute."""
+        return {**super().get_fields(), "return": ReturnAnswer(allow_null=True)}

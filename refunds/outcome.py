@@ -1,0 +1,147 @@
+"""A refund's state: derived from its allocations, moved by compare-and-set, with an audit row and a notice.
+
+Also the one place where a gateway's answer is written down. Nothing here calls a gateway.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+import structlog
+from django.db import transaction
+from django.utils import timezone
+
+from orders import audit
+from orders.actors import Actor, system_actor
+from refunds.gateways.base import GatewayAnswer
+from refunds.models import GatewayAttempt, Refund, RefundAllocation
+from refunds.notices import tell_on_commit
+from refunds.signals import refund_moved
+from refunds.states import FINISHED, REFUND_MOVES, UNDECIDED, AllocationState, AttemptOutcome, RefundState
+
+log = structlog.get_logger(__name__)
+PAYMENTS = system_actor("payments")
+# What an attempt's fate makes of its allocation.
+_ALLOCATION_STATES = {
+    AttemptOutcome.SUCCEEDED: AllocationState.SUCCEEDED,
+    AttemptOutcome.REFUSED: AllocationState.FAILED,
+    AttemptOutcome.UNKNOWN: AllocationState.UNKNOWN,
+}
+
+
+class WrongMove(Exception):
+    """A state that does not lead to the wanted one. A mistake in the caller, or a lost race: nothing was changed."""
+
+
+def move_refund(*, refund: Refund, to: RefundState, actor: Actor, reason: str = "", **fields: Any) -> None:
+    """Compare-and-set along `REFUND_MOVES`, with audit and notice, in the caller's transaction. Raises WrongMove."""
+    before = refund.state
+    if to not in REFUND_MOVES[before]:
+        raise WrongMove(f"{refund.pk}: {before} → {to}")
+    if to in FINISHED:
+        fields["finished_at"] = timezone.now()
+    if Refund.objects.filter(pk=refund.pk, state=before).update(state=to, **fields) != 1:
+        raise WrongMove(f"{refund.pk} is not {before} any more")
+    refund.refresh_from_db()
+    record_state(refund, actor, outcome={"from": before, "reason": reason})
+
+
+def record_state(
+    refund: Refund, actor: Actor, *, outcome: dict[str, Any], chosen: dict[str, Any] | None = None
+) -> None:
+    """The audit row and the notice of the state that the refund has come into."""
+    audit.record(
+        action=f"refund.{refund.state}",
+        actor=actor,
+        subject_type="refund",
+        subject_id=refund.pk,
+        order=refund.order,
+        chosen=chosen,
+        computed={"amount": refund.amount, "currency": refund.currency},
+        outcome={"state": refund.state, **outcome},
+        correlation={"quote_id": refund.quote_id},
+    )
+    tell_on_commit(refund_moved, refund_id=refund.pk)
+
+
+def derived(states: Iterable[str]) -> RefundState:
+    """The state of a refund whose parts are in `states`. What is still to be sent comes first, doubt before failure."""
+    found = set(states)
+    for part, whole in (
+        (AllocationState.PENDING, RefundState.PENDING),
+        (AllocationState.UNKNOWN, RefundState.UNKNOWN),
+        (AllocationState.FAILED, RefundState.FAILED),
+    ):
+        if part in found:
+            return whole
+    return RefundState.SUCCEEDED
+
+
+def follow_allocations(refund: Refund, *, actor: Actor = PAYMENTS, reason: str = "") -> None:
+    """Move the refund to the state that its allocations make, if it is another one. With the refund locked."""
+    state = derived(refund.allocations.values_list("state", flat=True))
+    if state != refund.state:
+        move_refund(refund=refund, to=state, actor=actor, reason=reason)
+
+
+def lock_parts(allocation_id: str) -> tuple[Refund, RefundAllocation]:
+    """The refund, then its allocation, locked until the transaction ends (docs/money.md, lock order)."""
+    refund_id = RefundAllocation.objects.values_list("refund_id", flat=True).get(pk=allocation_id)
+    refund = Refund.objects.select_for_update(no_key=True).get(pk=refund_id)
+    allocation = RefundAllocation.objects.select_for_update(no_key=True).get(pk=allocation_id)
+    return refund, allocation
+
+
+def record_success(attempt: GatewayAttempt, answer: GatewayAnswer) -> None:
+    """The gateway has paid. A fact, whoever reports it and however late."""
+    _record(attempt, AttemptOutcome.SUCCEEDED, None, provider_refund_id=answer.provider_refund_id)
+
+
+def record_refusal(attempt: GatewayAttempt, *, started_at: datetime | None, code: str, message: str) -> None:
+    """The gateway has definitely not paid and will not, for this attempt.
+
+    `started_at` is the claim under which the call was made: whoever lost the claim to another worker reports nothing.
+    """
+    _record(attempt, AttemptOutcome.REFUSED, started_at, code=code, message=message[:240])
+
+
+def record_doubt(attempt: GatewayAttempt, *, started_at: datetime) -> None:
+    """No answer in time. Nobody may send it again; `reconcile` asks."""
+    _record(attempt, AttemptOutcome.UNKNOWN, started_at, code="timeout")
+
+
+def _record(attempt: GatewayAttempt, outcome: AttemptOutcome, claim: datetime | None, **fields: Any) -> None:
+    with transaction.atomic():
+        refund, allocation = lock_parts(attempt.allocation_id)
+        undecided = GatewayAttempt.objects.filter(pk=attempt.pk, outcome__in=UNDECIDED)
+        if claim is not None:
+            undecided = undecided.filter(started_at=claim)
+        moved = undecided.update(outcome=outcome, answered_at=timezone.now(), **fields)
+        if moved != 1:
+            _report_late(attempt, outcome, fields, refund)
+            return
+        _audit_attempt(attempt, outcome, fields, refund)
+        allocation.state = _ALLOCATION_STATES[outcome]
+        allocation.save(update_fields=["state"])
+        follow_allocations(refund, reason=fields.get("code", ""))
+
+
+def _report_late(attempt: GatewayAttempt, outcome: AttemptOutcome, fields: dict[str, Any], refund: Refund) -> None:
+    """An answer to an attempt that is decided already. The same answer is nothing new; payment after refusal is."""
+    known = GatewayAttempt.objects.get(pk=attempt.pk)
+    if outcome != AttemptOutcome.SUCCEEDED or known.outcome == AttemptOutcome.SUCCEEDED:
+        return
+    log.error("gateway.paid_after_refusal", attempt=attempt.idempotency_key, refund_id=refund.pk)
+    _audit_attempt(attempt, "paid_after_refusal", fields, refund)
+
+
+def _audit_attempt(attempt: GatewayAttempt, outcome: str, fields: dict[str, Any], refund: Refund) -> None:
+    audit.record(
+        action=f"attempt.{outcome}",
+        actor=PAYMENTS,
+        subject_type="gateway_attempt",
+        subject_id=attempt.idempotency_key,
+        order=refund.order,
+        outcome=fields,
+        correlation={"refund_id": refund.pk, "allocation_id": attempt.allocation_id},
+    )

@@ -1,0 +1,89 @@
+"""A gateway has refused: a person sends the same refund again, or to another payment of the order.
+
+Only after a definite refusal. The new attempt has a new number and with it a new key. The goods stay cancelled.
+"""
+
+from typing import Final
+
+from django.db import transaction
+
+from orders import audit, goods
+from orders.actors import Actor, NotAllowed
+from orders.jobs import enqueue_on_commit
+from orders.models import Order, Payment
+from refunds import access, errors, outcome, tasks
+from refunds.choices import clean_note
+from refunds.holding import MoneyMoved, hold_money, release_money
+from refunds.models import Refund, RefundAllocation
+from refunds.settling import BY_HAND
+from refunds.states import AllocationState, RefundState
+
+RETRY: Final = "refunds.retry_refund"
+
+
+@transaction.atomic
+def retry(*, refund_id: str, actor: Actor, payment_id: str | None = None, note: str = "") -> Refund:
+    """Send every refused part of a failed refund again. `payment_id`: to that payment instead, if it has enough left.
+
+    Raises NotAllowed, NotFound, and Refusal wrong_state (it has not failed) or payment_cannot_take.
+    """
+    if actor.kind != "staff":
+        raise NotAllowed(RETRY)
+    actor.require(RETRY)
+    text = clean_note(note)
+    order, refund = _locked(refund_id)
+    for allocation in refund.allocations.select_for_update(no_key=True).filter(state=AllocationState.FAILED):
+        if payment_id is not None:
+            _redirect(order, refund, allocation, payment_id)
+        allocation.attempt += 1
+        allocation.state = AllocationState.PENDING
+        allocation.save(update_fields=["payment", "attempt", "state"])
+        _record(refund, allocation, actor, text)
+    outcome.follow_allocations(refund, actor=actor, reason=text)
+    enqueue_on_commit(tasks.send_refund, refund.pk)
+    return refund
+
+
+def _locked(refund_id: str) -> tuple[Order, Refund]:
+    seen = access.find(Refund.objects.all(), refund_id)
+    if seen is None:
+        raise errors.no_such_refund()
+    order = goods.lock_order(seen.order_id)
+    refund = Refund.objects.select_for_update(no_key=True).get(pk=refund_id)
+    if refund.state != RefundState.FAILED:
+        raise errors.wrong_state(f"{refund.pk} ({refund.get_state_display()})")
+    return order, refund
+
+
+def _redirect(order: Order, refund: Refund, allocation: RefundAllocation, payment_id: str) -> None:
+    """Move the allocation to another payment of the order, with the money it holds."""
+    usable = order.payments.exclude(method__in=BY_HAND)
+    target = next((payment for payment in usable if payment.pk == payment_id), None)
+    if target is None or (target.pk != allocation.payment_id and _is_used(refund, target)):
+        raise errors.payment_cannot_take(allocation.amount, refund.currency)
+    if target.pk == allocation.payment_id:
+        return
+    try:
+        hold_money(target, allocation.amount)
+    except MoneyMoved as moved:
+        raise errors.payment_cannot_take(allocation.amount, refund.currency) from moved
+    release_money(allocation.payment, allocation.amount)
+    allocation.payment = target
+
+
+def _is_used(refund: Refund, payment: Payment) -> bool:
+    """A refund has one allocation per payment."""
+    return refund.allocations.filter(payment=payment).exists()
+
+
+def _record(refund: Refund, allocation: RefundAllocation, actor: Actor, note: str) -> None:
+    audit.record(
+        action="allocation.retried",
+        actor=actor,
+        subject_type="allocation",
+        subject_id=allocation.pk,
+        order=refund.order,
+        chosen={"payment_id": allocation.payment_id, "note": note},
+        computed={"amount": allocation.amount, "attempt": allocation.attempt},
+        correlation={"refund_id": refund.pk},
+    )

@@ -1,0 +1,48 @@
+"""The jobs of the money queue. All of them can be run twice, and by two workers at once."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Final
+
+import structlog
+from celery import shared_task
+from django.utils import timezone
+
+from refunds import ending, reconcile, release, send
+from refunds.models import Refund
+from refunds.states import RefundState
+
+log = structlog.get_logger(__name__)
+# A refund that has waited this long without an attempt has lost its job.
+JOB_LOST_AFTER: Final = timedelta(seconds=5)
+BATCH: Final = 100
+
+
+@shared_task(name="refunds.tasks.send_refund")
+def send_refund(refund_id: str) -> None:
+    """Pay one refund: call the gateway for every part that nobody has called for yet."""
+    send.send(refund_id=refund_id)
+
+
+@shared_task(name="refunds.tasks.sweep")
+def sweep() -> None:
+    """Bring back what a killed worker, a lost job or an emptied broker has left; end what has run out of time."""
+    for step in (ending.expire_quotes, release.expire_approvals, send_forgotten, reconcile.reconcile):
+        _guarded(step, step.__name__)
+
+
+def _guarded(step: Callable[[], object], name: str) -> None:
+    """One step that fails must not keep the others from their work."""
+    try:
+        step()
+    except Exception:
+        log.exception("sweep.failed", step=name)
+
+
+def send_forgotten() -> None:
+    """Pay the refunds whose job was lost. A part that a live worker is sending is left to it."""
+    lost_before = timezone.now() - JOB_LOST_AFTER
+    forgotten = Refund.objects.filter(state=RefundState.PENDING, created_at__lt=lost_before).order_by("created_at")
+    for refund_id in list(forgotten.values_list("pk", flat=True)[:BATCH]):
+        _guarded(partial(send.send, refund_id=refund_id), refund_id)

@@ -1,0 +1,80 @@
+"""The buttons 「確認退款」 and 「確認退貨」: a press redeems a quote, the other one declines it. By POST alone.
+
+A page's script gets JSON; a plain form gets a redirect to the page it came from, with a message.
+"""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote as quote_path
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from orders.actors import Actor, NotAllowed
+from orders.errors import Refusal
+from refunds import access, redeem
+from refunds.models import RefundQuote
+from refunds.present import refund_as_dict, return_as_dict
+
+# What a press came to: the JSON body and its status, and the words for a page.
+Answer = tuple[dict[str, Any], int, str]
+
+
+@require_POST
+def confirm(request: HttpRequest, quote_id: str) -> HttpResponse:
+    return _pressed(request, quote_id, _confirm)
+
+
+@require_POST
+def decline(request: HttpRequest, quote_id: str) -> HttpResponse:
+    return _pressed(request, quote_id, _decline)
+
+
+def _confirm(request: HttpRequest, quote: RefundQuote, actor: Actor) -> Answer:
+    redeemed = redeem.redeem(quote_id=quote.pk, actor=actor, note=request.POST.get("note", ""))
+    status = 201 if redeemed.created else 200
+    if redeemed.refund is not None:
+        refund = refund_as_dict(redeemed.refund)
+        return {"refund": refund}, status, _("Refund %(refund_id)s of %(display)s: %(state_text)s.") % refund
+    assert redeemed.return_request is not None
+    request_ = return_as_dict(redeemed.return_request)
+    return {"return": request_}, status, _("Return %(return_id)s: %(instructions)s") % request_
+
+
+def _decline(request: HttpRequest, quote: RefundQuote, actor: Actor) -> Answer:
+    redeem.decline(quote_id=quote.pk, actor=actor)
+    quote.refresh_from_db(fields=["state"])
+    return {"quote_id": quote.pk, "state": quote.state}, 200, _("Nothing was refunded: the quote was declined.")
+
+
+def _pressed(
+    request: HttpRequest, quote_id: str, act: Callable[[HttpRequest, RefundQuote, Actor], Answer]
+) -> HttpResponse:
+    quote = access.quote_for(request, quote_id)
+    actor = access.actor_for(request, quote.order, via="page")
+    try:
+        body, status, words = act(request, quote, actor)
+    except Refusal as refusal:
+        body, status, words = {"error": refusal.as_dict()}, refusal.status, f"{refusal.message} {refusal.hint}".strip()
+    except NotAllowed:
+        words, status = _("Your account may not do this."), 403
+        body = {"error": Refusal("not_allowed", words, status=status).as_dict()}
+    if "application/json" in request.headers.get("Accept", ""):
+        return JsonResponse(body, status=status, json_dumps_params={"ensure_ascii": False})
+    level = messages.ERROR if "error" in body else messages.SUCCESS
+    messages.add_message(request, level, words)
+    return HttpResponseRedirect(_where_to(request, quote, actor))
+
+
+def _where_to(request: HttpRequest, quote: RefundQuote, actor: Actor) -> str:
+    """The customer's order page; for staff `next`, if it is one of our pages, else the order's page for staff."""
+    number = quote_path(quote.order.number, safe="")
+    if actor.kind == "customer":
+        return f"/orders/{number}/"
+    wanted = request.POST.get("next", "")
+    if url_has_allowed_host_and_scheme(wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()):
+        return wanted
+    return f"/staff/orders/{number}/"
