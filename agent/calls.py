@@ -5,8 +5,16 @@ from typing import Any
 
 from django.utils import timezone
 
-from agent.models import ToolCall
+from agent import events
+from agent.models import Conversation, ToolCall
 from agent.states import ToolCallState
+
+NO_ANSWER = {
+    "code": "no_answer",
+    "message": "This call was never carried out.",
+    "hint": "Ask again if it is still wanted.",
+    "retryable": True,
+}
 
 
 def answer(call: ToolCall, result: Mapping[str, Any], *, is_error: bool = False) -> bool:
@@ -17,6 +25,18 @@ def answer(call: ToolCall, result: Mapping[str, Any], *, is_error: bool = False)
         .update(state=ToolCallState.ANSWERED, result=dict(result), is_error=is_error, answered_at=timezone.now())
         == 1
     )
+
+
+def give_up(conversation: Conversation) -> None:
+    """Answer what was asked for and has not been run: its turn is over, and later it would be out of place.
+
+    Inside `events.writing`. The page's line about the work ends too.
+    """
+    for call in conversation.tool_calls.filter(state=ToolCallState.ASKED):
+        answer(call, NO_ANSWER, is_error=True)
+        begun = conversation.events.filter(kind="work", data__tool_call_id=call.tool_use_id).last()
+        if begun is not None:
+            events.add(conversation, "work", {**begun.data, "state": "failed"})
 
 
 def suspend(call: ToolCall) -> None:

@@ -1,4 +1,4 @@
-"""4 model: one streamed call through the anthropic SDK, and what each way it can end means. Nobody else imports the SDK.
+"""4 model: one streamed call through the anthropic SDK, and what each ending means. Nobody else imports the SDK.
 
 A reply counts only when its `stop_reason` is set: a stream that ends cleanly in mid-sentence raises nothing in the SDK
 and must not be taken for an answer.
@@ -44,12 +44,10 @@ class Stopped(Exception):
 
 
 @cache
-def _client() -> anthropic.Anthropic:
-    timeout = httpx2.Timeout(settings.AGENT_MODEL_TIMEOUT_SECONDS, connect=5)
-    # The SDK refuses to start without a key; a stand-in takes any.
-    return anthropic.Anthropic(
-        api_key=settings.ANTHROPIC_API_KEY or "no-key", base_url=settings.ANTHROPIC_BASE_URL, timeout=timeout
-    )
+def _client(key: str, url: str, silence: float) -> anthropic.Anthropic:
+    """`silence`: seconds without a byte after which a call counts as dead."""
+    # The loop tries again by itself, where it sees the time that is left and the order to stop.
+    return anthropic.Anthropic(api_key=key, base_url=url, timeout=httpx2.Timeout(silence, connect=5), max_retries=0)
 
 
 def reply_to(
@@ -60,13 +58,15 @@ def reply_to(
     on_text: Callable[[str], None],
     going_on: Callable[[], bool],
 ) -> Reply:
-    """One model call. `on_text` gets pieces as they come; `going_on` is asked at every event.
+    """One model call. `on_text` gets pieces as they come; `going_on` is asked at every event and may raise.
 
     Raises `ModelFailed`, and `Stopped` when `going_on` says no. Whether pieces already shown were worth anything is
     known only when this returns.
     """
+    # The SDK refuses to start without a key; a stand-in takes any.
+    key, silence = settings.ANTHROPIC_API_KEY or "no-key", settings.AGENT_MODEL_TIMEOUT_SECONDS
     try:
-        with _client().messages.stream(
+        with _client(key, settings.ANTHROPIC_BASE_URL, silence).messages.stream(
             model=settings.AGENT_MODEL,
             max_tokens=settings.AGENT_MAX_OUTPUT_TOKENS,
             system=system,  # type: ignore[arg-type]
@@ -78,13 +78,17 @@ def reply_to(
                     raise Stopped
                 # Only the derived event: the wire's content_block_delta carries the same words once more.
                 if event.type == "text":
-                    on_text(event.text)
+                    on_text(storable(event.text))
             final = stream.get_final_message()
     except anthropic.APIStatusError as error:
         raise _status_failure(error) from error
-    except (anthropic.APIError, httpx2.HTTPError, AssertionError) as error:
-        raise ModelFailed(f"{type(error).__name__}", retryable=True) from error
+    except BROKEN_STREAM as error:
+        raise ModelFailed(type(error).__name__, retryable=True) from error
     return _checked(final)
+
+
+# The last four are how the SDK takes frames that are missing, out of order, or hold broken JSON.
+BROKEN_STREAM = (anthropic.APIError, httpx2.HTTPError, AssertionError, RuntimeError, ValueError, IndexError)
 
 
 def _checked(final: Any) -> Reply:
@@ -92,7 +96,7 @@ def _checked(final: Any) -> Reply:
         raise ModelFailed("the stream ended early", retryable=True)
     usage = final.usage
     return Reply(
-        content=[without_nul(block.model_dump(mode="json", exclude_unset=True)) for block in final.content],
+        content=[storable(block.model_dump(mode="json", exclude_unset=True)) for block in final.content],
         stop_reason=final.stop_reason,
         model=final.model,
         input_tokens=usage.input_tokens + (usage.cache_creation_input_tokens or 0),
@@ -118,14 +122,14 @@ def _retry_after(error: anthropic.APIStatusError) -> float | None:
         return None
 
 
-def without_nul(value: Any) -> Any:
-    """JSON without U+0000, which PostgreSQL cannot store."""
+def storable(value: Any) -> Any:
+    """JSON that PostgreSQL can store: without U+0000, and with halves of surrogate pairs joined or replaced."""
     if isinstance(value, str):
-        return value.replace("\x00", "")
+        return value.replace("\x00", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
-        return [without_nul(item) for item in value]
+        return [storable(item) for item in value]
     if isinstance(value, dict):
-        return {without_nul(key): without_nul(item) for key, item in value.items()}
+        return {storable(key): storable(item) for key, item in value.items()}
     return value
 
 

@@ -24,10 +24,14 @@ KEPT_IN_REDIS = 2000
 STREAM_LIFE_SECONDS = 24 * 3600
 
 
-@cache
 def carrier() -> "redis.Redis":
     """The process's Redis client for publishing."""
-    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=1)
+    return _client(settings.REDIS_URL)
+
+
+@cache
+def _client(url: str) -> "redis.Redis":
+    return redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=1)
 
 
 def stream_key(order_id: int, customer_id: int) -> str:

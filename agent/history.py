@@ -8,32 +8,28 @@ import json
 import re
 from typing import Any, Literal
 
+from agent import calls
 from agent.models import Conversation, Message, ToolCall
 from agent.states import Author, ToolCallState
 
-FORGED_LABEL = re.compile(r"<(?=\s*/?\s*from_(?:staff|system))", re.IGNORECASE)
+# Also with signs between the letters' groups that nobody sees.
+FORGED_LABEL = re.compile(r"<(?=[\W_]*from[\W_]*(?:staff|system))", re.IGNORECASE)
 NextStep = Literal["run_tools", "wait", "call_model", "done"]
 Block = dict[str, Any]
-# The model has more to say after these: results to read, or a pause it asked for.
-UNFINISHED = frozenset({"tool_use", "pause_turn"})
-NO_ANSWER = {
-    "code": "no_answer",
-    "message": "This call was never carried out.",
-    "hint": "Ask again if it is still wanted.",
-    "retryable": True,
-}
+# The model has more to say after these: results to read, a pause it asked for, or an answer that was cut.
+UNFINISHED = frozenset({"tool_use", "pause_turn", "max_tokens", "model_context_window_exceeded"})
 
 
 def messages_for_model(conversation: Conversation) -> list[dict[str, Any]]:
     """The whole conversation in the Messages API's shape: roles alternate, the first is the customer's."""
-    calls: dict[int, list[ToolCall]] = {}
+    asked: dict[int, list[ToolCall]] = {}
     for call in conversation.tool_calls.order_by("id"):
-        calls.setdefault(call.message_id, []).append(call)
+        asked.setdefault(call.message_id, []).append(call)
     history: list[dict[str, Any]] = []
-    for message in conversation.messages.order_by("id"):
+    for message in sorted(conversation.messages.all(), key=_place):
         if message.author == Author.AGENT:
             _append(history, "assistant", _usable(message.content))
-            _append(history, "user", [_result_block(call) for call in calls.get(message.pk, [])])
+            _append(history, "user", [_result_block(call) for call in asked.get(message.pk, [])])
         else:
             _append(history, "user", [{"type": "text", "text": _as_told(message)}])
     while history and history[0]["role"] != "user":
@@ -57,7 +53,18 @@ def next_step(conversation: Conversation) -> NextStep:
 def unheard(conversation: Conversation, last: Message | None) -> bool:
     """Has the customer said something that the agent's last message could not know of?"""
     said = conversation.messages.filter(author=Author.CUSTOMER)
-    return said.filter(pk__gt=last.pk).exists() if last else said.exists()
+    return said.filter(pk__gt=last.heard).exists() if last else said.exists()
+
+
+def newest_message(conversation: Conversation) -> int:
+    """The number of the newest message, 0 if there is none."""
+    return conversation.messages.order_by("-id").values_list("pk", flat=True).first() or 0
+
+
+def _place(message: Message) -> tuple[int, bool, int]:
+    """A reply stands right behind what it was a reply to, before what was written while it was being made."""
+    is_reply = message.author == Author.AGENT
+    return (message.heard if is_reply else message.pk), is_reply, message.pk
 
 
 def _append(history: list[dict[str, Any]], role: str, blocks: list[Block]) -> None:
@@ -79,7 +86,7 @@ def _result_block(call: ToolCall) -> Block:
     return {
         "type": "tool_result",
         "tool_use_id": call.tool_use_id,
-        "content": json.dumps(call.result if answered else NO_ANSWER, ensure_ascii=False),
+        "content": json.dumps(call.result if answered else calls.NO_ANSWER, ensure_ascii=False),
         "is_error": call.is_error if answered else True,
     }
 

@@ -8,7 +8,7 @@ talks.
 import random
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -21,6 +21,7 @@ from agent import cards, client, events, history, people, turns
 from agent.models import Conversation, Message, ToolCall, Turn
 from agent.prompts import read_prompt
 from agent.states import Author, ConversationState, ToolCallState, TurnState
+from agent.text import page_length
 from agent.tools import executor, registry
 from agent.turns import Lease, LeaseLost, holding
 from orders.actors import system_actor
@@ -28,6 +29,7 @@ from orders.actors import system_actor
 log = structlog.get_logger(__name__)
 PIECES_GATHERED_SECONDS = 0.1
 MODEL_TRIES = 3
+MOST_WORKERS_LOST = 5
 stop_requested = threading.Event()
 
 
@@ -37,23 +39,25 @@ class Draft:
 
     conversation: Conversation
     key: str
-    text: str = ""
+    waiting: str = ""
     shown: int = 0
-    shown_at: float = field(default_factory=lambda: 0.0)
+    shown_at: float = 0.0
+    kept: bool = False
 
     def add(self, piece: str) -> None:
-        self.text += piece
+        self.waiting += piece
         if time.monotonic() - self.shown_at >= PIECES_GATHERED_SECONDS:
             self.show()
 
     def show(self) -> None:
-        if self.shown < len(self.text):
-            data = {"draft": self.key, "offset": self.shown, "text": self.text[self.shown :]}
+        if self.waiting:
+            data = {"draft": self.key, "offset": self.shown, "text": self.waiting}
             events.tell_now(self.conversation, "delta", data)
-            self.shown, self.shown_at = len(self.text), time.monotonic()
+            self.shown += page_length(self.waiting)
+            self.waiting, self.shown_at = "", time.monotonic()
 
-    def drop(self) -> None:
-        if self.shown:
+    def drop_unless_kept(self) -> None:
+        if self.shown and not self.kept:
             events.tell_now(self.conversation, "draft_dropped", {"draft": self.key})
 
 
@@ -62,8 +66,8 @@ def run(turn_id: int) -> None:
     lease = turns.take(turn_id)
     if lease is None:
         return
-    structlog.contextvars.bind_contextvars(conversation_id=lease.conversation_id, turn_id=lease.turn_id)
-    with turns.keeper.keep(lease):
+    who = {"conversation_id": lease.conversation_id, "turn_id": lease.turn_id}
+    with turns.keeper.keep(lease), structlog.contextvars.bound_contextvars(**who):
         try:
             _work(lease)
         except LeaseLost:
@@ -83,7 +87,7 @@ def _work(lease: Lease) -> None:
         if step == "run_tools":
             _run_tools(lease)
         elif step == "call_model":
-            _call_model(lease)
+            _call_model(lease, deadline)
         else:
             return
 
@@ -102,10 +106,15 @@ def _decide(lease: Lease, *, out_of_time: bool) -> history.NextStep:
             turns.move(conversation, turn, TurnState.RUNNING, TurnState.WAITING)
         elif step == "done":
             turns.move(conversation, turn, TurnState.RUNNING, TurnState.DONE)
-        elif step == "call_model" and (out_of_time or turn.steps >= settings.AGENT_MAX_STEPS):
+        elif step == "call_model" and (out_of_time or _too_much(turn)):
             _end_in_words(conversation, turn, "limit")
             return "done"
         return step
+
+
+def _too_much(turn: Turn) -> bool:
+    """Too many steps; or it has taken so many workers down with it that the next one would follow them."""
+    return turn.steps >= settings.AGENT_MAX_STEPS or turn.failures >= MOST_WORKERS_LOST
 
 
 def _spoke_before_the_card(conversation: Conversation) -> bool:
@@ -121,39 +130,44 @@ def _run_tools(lease: Lease) -> None:
         executor.run_call(lease, call_id)
 
 
-def _call_model(lease: Lease) -> None:
+def _call_model(lease: Lease, deadline: float) -> None:
     """One reply, asked for up to three times; then it is kept, or the turn ends in words."""
     with holding(lease) as (conversation, turn):
         messages = history.messages_for_model(conversation)
+        heard = history.newest_message(conversation)
         number = turn.steps + 1
     for attempt in range(1, MODEL_TRIES + 1):
         _stop_if_asked()
         connections.close_all()
         draft = Draft(conversation, key=f"t{lease.turn_id}s{number}a{attempt}.{lease.token[:6]}")
         try:
-            reply = _ask(lease, messages, draft)
-        except client.ModelFailed as failure:
-            draft.drop()
-            log.warning("model.failed", reason=failure.reason, attempt=attempt, retryable=failure.retryable)
-            if failure.retryable and attempt < MODEL_TRIES:
-                _pause(failure.after if failure.after is not None else 0.5 * 2**attempt * (1 + random.random()))
-                continue
-            _fail(lease, failure.reason)
+            reply = _ask(lease, messages, draft, deadline)
+            _keep(lease, reply, draft, heard)
             return
-        except client.Stopped:
-            draft.drop()
-            raise
-        _keep(lease, reply, draft)
-        return
+        except client.ModelFailed as failure:
+            log.warning("model.failed", reason=failure.reason, attempt=attempt, retryable=failure.retryable)
+            if not failure.retryable or attempt == MODEL_TRIES:
+                _fail(lease, failure.reason)
+                return
+            pause = failure.after if failure.after is not None else 0.5 * 2**attempt * (1 + random.random())
+        finally:
+            # Whatever was the matter, also that the turn is no longer ours: half a reply may not stay on the page.
+            draft.drop_unless_kept()
+        _pause(pause)
 
 
-def _ask(lease: Lease, messages: list[dict[str, Any]], draft: Draft) -> client.Reply:
+def _ask(lease: Lease, messages: list[dict[str, Any]], draft: Draft, deadline: float) -> client.Reply:
+    def going_on() -> bool:
+        if time.monotonic() > deadline:
+            raise client.ModelFailed("limit", retryable=False)
+        return not stop_requested.is_set() and turns.keeper.holds(lease)
+
     reply = client.reply_to(
         system=[{"type": "text", "text": read_prompt("order_page"), "cache_control": {"type": "ephemeral"}}],
         tools=registry.definitions(),
         messages=_with_cache_mark(messages),
         on_text=draft.add,
-        going_on=lambda: not stop_requested.is_set() and turns.keeper.holds(lease),
+        going_on=going_on,
     )
     draft.show()
     return reply
@@ -166,46 +180,60 @@ def _with_cache_mark(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [*messages[:-1], {**last, "content": [*blocks, {**end, "cache_control": {"type": "ephemeral"}}]}]
 
 
-def _keep(lease: Lease, reply: client.Reply, draft: Draft) -> None:
+def _keep(lease: Lease, reply: client.Reply, draft: Draft, heard: int) -> None:
     """The reply becomes rows: the message, its tool calls, what it cost. Then the page's draft gives way to it."""
     with holding(lease) as (conversation, turn):
         if conversation.owner_id:
-            draft.drop()
             return
-        Turn.objects.filter(pk=turn.pk).update(
-            steps=turn.steps + 1,
-            model=reply.model[:60],
-            input_tokens=turn.input_tokens + reply.input_tokens,
-            cached_tokens=turn.cached_tokens + reply.cached_tokens,
-            output_tokens=turn.output_tokens + reply.output_tokens,
-        )
-        turn.refresh_from_db()
+        _count(turn, reply)
         content = _whole_blocks(reply)
-        if not any(block.get("type") in {"text", "tool_use"} for block in content):
-            _end_in_words(conversation, turn, reply.stop_reason)
+        if not _says_anything(content):
+            _end_in_words(conversation, turn, "empty" if reply.stop_reason in GOOD_ENDINGS else reply.stop_reason)
             return
         message = Message.objects.create(
             conversation=conversation,
             turn=turn,
             author=Author.AGENT,
             content=content,
-            stop_reason=reply.stop_reason if reply.stop_reason != "max_tokens" else "end_turn",
+            stop_reason=reply.stop_reason,
+            heard=heard,
         )
-        if message.text:
+        if message.text.strip():
             people.tell_message(conversation, message, draft=draft.key)
         _ask_tools(conversation, turn, message)
         if reply.stop_reason not in GOOD_ENDINGS:
             _end_in_words(conversation, turn, reply.stop_reason)
+    draft.kept = bool(message.text.strip())
+
+
+def _count(turn: Turn, reply: client.Reply) -> None:
+    Turn.objects.filter(pk=turn.pk).update(
+        steps=turn.steps + 1,
+        model=reply.model[:60],
+        input_tokens=turn.input_tokens + reply.input_tokens,
+        cached_tokens=turn.cached_tokens + reply.cached_tokens,
+        output_tokens=turn.output_tokens + reply.output_tokens,
+    )
+    turn.refresh_from_db()
 
 
 GOOD_ENDINGS = frozenset({"end_turn", "stop_sequence", "tool_use", "pause_turn"})
 
 
 def _whole_blocks(reply: client.Reply) -> list[client.Block]:
-    """Calls run on stop reason `tool_use` only: a reply that was cut may hold half of the arguments."""
+    """Calls run on stop reason `tool_use` only: a reply that was cut may hold half of the arguments.
+
+    What a refusal had begun to say is dropped: sent back, it would make the model refuse whatever comes next.
+    """
+    if reply.stop_reason == "refusal":
+        return []
     if reply.stop_reason == "tool_use":
         return reply.content
     return [block for block in reply.content if block.get("type") != "tool_use"]
+
+
+def _says_anything(content: list[client.Block]) -> bool:
+    return any(block.get("type") == "tool_use" or block.get("text", "").strip() for block in content)
 
 
 def _ask_tools(conversation: Conversation, turn: Turn, message: Message) -> None:

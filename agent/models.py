@@ -92,6 +92,8 @@ class Message(models.Model):
     )
     content = models.JSONField()
     stop_reason = models.CharField(max_length=40, blank=True)
+    # The agent's messages only: what is written while a reply is being made has a lower number than the reply.
+    heard = models.PositiveBigIntegerField(default=0, help_text=_("Number of the newest message it could know of."))
     # Given by the page, so that a message posted twice by a nervous connection is kept once.
     client_ref = models.CharField(max_length=64, null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

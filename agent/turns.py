@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 from django.db.models import Q
 from django.utils import timezone
 
@@ -105,6 +105,7 @@ def take(turn_id: int) -> Lease | None:
         turn = Turn.objects.filter(free, pk=turn_id).first()
         if turn is None:
             return None
+        worker_lost = turn.state == TurnState.RUNNING
         move(
             conversation,
             turn,
@@ -113,6 +114,7 @@ def take(turn_id: int) -> Lease | None:
             lease_token=token,
             lease_until=lease_end(),
             started_at=turn.started_at or timezone.now(),
+            failures=turn.failures + worker_lost,
         )
     return Lease(turn_id, found, token)
 
@@ -173,7 +175,7 @@ class Keeper:
             kept = set(held.values_list("lease_token", flat=True))
             with self._lock:
                 self._lost |= (set(tokens) & self._tokens) - kept
-        except DatabaseError as error:
+        except Error as error:
             log.warning("lease.not_renewed", error=str(error))
         finally:
             connection.close()

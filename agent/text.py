@@ -1,0 +1,32 @@
+"""Text that people type: what is kept of it, and what is refused."""
+
+from django.utils.translation import gettext as translate
+
+from orders import strict
+from orders.errors import InvalidInput
+
+
+def readable(text: str, *, limit: int) -> str:
+    """The text without white space around it. Raises `InvalidInput` for empty, too long, or with control characters."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
+    if not text:
+        raise InvalidInput("text", translate("Please write something first."))
+    if len(text) > limit:
+        raise InvalidInput(
+            "text",
+            translate("The message is too long: at most %(limit)s characters, and it has %(count)s.")
+            % {"limit": limit, "count": len(text)},
+            hint=translate("Shorten it, or send it in several parts."),
+        )
+    if not strict.readable(text, allow="\n\t"):
+        raise InvalidInput(
+            "text",
+            translate("The message contains characters that cannot be shown."),
+            hint=translate("Remove them and send it again."),
+        )
+    return text
+
+
+def page_length(text: str) -> int:
+    """The length of a text as a browser counts it: in UTF-16 units, two for most emoji."""
+    return len(text.encode("utf-16-le")) // 2
