@@ -11,7 +11,6 @@ from django.db.models import Q
 from django.http import Http404
 from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
-from refunds.present import quote_as_dict, refund_as_dict, return_as_dict
 
 from agent import calls, events, turns
 from agent.models import Card, Conversation, ToolCall
@@ -23,6 +22,7 @@ from orders.actors import Actor, system_actor
 from orders.errors import Refusal
 from refunds import quotes
 from refunds.models import Refund, RefundQuote, Return
+from refunds.present import quote_as_dict, refund_as_dict, return_as_dict
 from refunds.states import QuoteState
 
 SYSTEM = system_actor("cards")
@@ -138,7 +138,7 @@ def resume(conversation: Conversation, *, go_on: bool) -> None:
         return
     if conversation.tool_calls.filter(state=ToolCallState.SUSPENDED).exists():
         return
-    if go_on and conversation.owner_id is None:
+    if go_on and conversation.owner_id is None and conversation.state == ConversationState.OPEN:
         turns.queue_turn(conversation)
     else:
         turns.move(conversation, turn, TurnState.WAITING, TurnState.DONE)
@@ -158,7 +158,11 @@ def _tell(conversation: Conversation, card: Card, actor: Actor) -> None:
 
 
 def catch_up(card: Card) -> None:
-    """Bring a card with a quote in line with what has become of the quote. Harmless when there is nothing to do."""
+    """Bring a card with a quote in line with what has become of the quote. Harmless when there is nothing to do.
+
+    A quote whose time is over may still be in the middle of being redeemed: until its row says what became of it, the
+    card stays as it is.
+    """
     quote = RefundQuote.objects.get(pk=card.quote_id)
     with translation.override(card.conversation.language):
         ending = _ending(quote)
@@ -181,7 +185,7 @@ def _ending(quote: RefundQuote) -> tuple[str, dict[str, Any], bool] | None:
         return CardState.CONFIRMED, {"status": "confirmed", **_redeemed(quote)}, False
     if quote.state == QuoteState.DECLINED:
         return CardState.DECLINED, {"status": "declined"}, False
-    if quote.state == QuoteState.EXPIRED or (quote.state == QuoteState.OPEN and quote.expires_at <= timezone.now()):
+    if quote.state == QuoteState.EXPIRED:
         return CardState.EXPIRED, {"status": "expired", "hint": "Quote again if it is still wanted."}, False
     if quote.state == QuoteState.SUPERSEDED:
         return CardState.WITHDRAWN, quotes.why_not(quote).as_dict(), True
@@ -210,14 +214,19 @@ def decline_open(conversation: Conversation, *, actor: Actor, why: str) -> None:
         )
 
 
+def withdraw_open(conversation: Conversation, *, actor: Actor) -> None:
+    """Take back what is open because the conversation ends. As `decline_open`."""
+    for card in conversation.cards.filter(state=CardState.OPEN):
+        if card.quote_id and not quotes.decline(quote_id=card.quote_id, actor=SYSTEM):
+            continue
+        end_card(conversation, card, state=CardState.WITHDRAWN, actor=actor, result={"status": "withdrawn"})
+
+
 def cards_behind() -> list[Card]:
-    """Open cards whose quote has ended, or whose own time is over: what a lost signal has left."""
+    """Open cards whose quote has ended (a signal was lost), or that have none and whose own time is over."""
     ended = ~Q(quote__state=QuoteState.OPEN) & Q(quote__isnull=False)
-    return list(
-        Card.objects.filter(ended | Q(expires_at__lte=timezone.now()), state=CardState.OPEN)
-        .filter(conversation__state=ConversationState.OPEN)
-        .select_related("conversation__order")[:200]
-    )
+    over = Q(quote__isnull=True, expires_at__lte=timezone.now())
+    return list(Card.objects.filter(ended | over, state=CardState.OPEN).select_related("conversation__order")[:200])
 
 
 def expire(card: Card) -> None:

@@ -7,9 +7,10 @@ conversation's lock (`agent/loop.py`).
 from django.utils import translation
 from django.utils.translation import gettext as translate
 
-from agent import cards, events, turns
+from agent import calls, cards, events, history, turns
 from agent.models import Conversation, Message
-from agent.states import Author, CardState, ConversationState, TurnState
+from agent.states import Author, ConversationState, TurnState
+from agent.text import readable
 from orders import audit
 from orders.actors import Actor
 from orders.errors import InvalidInput, Refusal
@@ -60,6 +61,8 @@ def take_over(*, conversation: Conversation, actor: Actor) -> None:
             )
         if locked.state == ConversationState.CLOSED:
             raise _closed()
+        if locked.owner_id and not locked.needs_person:
+            return
         locked.owner, locked.needs_person = actor.user, False
         locked.save(update_fields=["owner", "needs_person", "updated_at"])
         _end_turn(locked)
@@ -77,21 +80,22 @@ def give_back(*, conversation: Conversation, actor: Actor) -> None:
         locked.save(update_fields=["owner", "updated_at"])
         _record(locked, actor, "conversation.given_back")
         tell_state(locked)
-        last = locked.messages.exclude(author=Author.SYSTEM).order_by("-id").first()
-        if last and last.author == Author.CUSTOMER:
+        if _agent_has_to_answer(locked):
             turns.queue_turn(locked)
+
+
+def _agent_has_to_answer(conversation: Conversation) -> bool:
+    """Not where a person had the last word."""
+    last = conversation.messages.exclude(author=Author.SYSTEM).order_by("-id").first()
+    if last is None or last.author == Author.STAFF:
+        return False
+    return last.author == Author.CUSTOMER or history.next_step(conversation) in {"call_model", "run_tools"}
 
 
 def reply(*, conversation: Conversation, actor: Actor, text: str) -> Message:
     """Answer as a person. Whoever answers owns the conversation."""
     actor.require(PERMISSION)
-    text = text.strip()
-    if not text:
-        raise InvalidInput("text", translate("Please write something first."))
-    if len(text) > MAX_REPLY_CHARACTERS:
-        raise InvalidInput(
-            "text", translate("The text is too long: at most %(count)s characters.") % {"count": MAX_REPLY_CHARACTERS}
-        )
+    text = readable(text, limit=MAX_REPLY_CHARACTERS)
     with events.writing(conversation.pk) as locked:
         take_over(conversation=locked, actor=actor)
         message = Message.objects.create(
@@ -109,8 +113,8 @@ def close(*, conversation: Conversation, actor: Actor) -> None:
         if locked.state == ConversationState.CLOSED:
             return
         _end_turn(locked)
-        for card in locked.cards.filter(state=CardState.OPEN):
-            cards.end_card(locked, card, state=CardState.WITHDRAWN, actor=actor, result={"status": "withdrawn"})
+        cards.withdraw_open(locked, actor=actor)
+        cards.resume(locked, go_on=False)
         locked.state, locked.needs_person = ConversationState.CLOSED, False
         locked.save(update_fields=["state", "needs_person", "updated_at"])
         _record(locked, actor, "conversation.closed")
@@ -157,6 +161,7 @@ def _end_turn(conversation: Conversation) -> None:
     turn = turns.live_turn(conversation)
     if turn and turn.state != TurnState.WAITING:
         turns.move(conversation, turn, turn.state, TurnState.DONE)
+    calls.give_up(conversation)
 
 
 def _record(conversation: Conversation, actor: Actor, action: str, chosen: dict[str, str] | None = None) -> None:

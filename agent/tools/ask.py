@@ -6,7 +6,6 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext as translate
 from django.utils.translation import gettext_lazy as _
-from refunds.present import quote_as_dict
 
 from agent.states import CardKind
 from agent.tools.base import Arguments, CardSpec, Context, Outcome, Tool, closed, line_choices
@@ -14,6 +13,7 @@ from orders.errors import InvalidInput, NotFound, Refusal
 from orders.money import format_money
 from refunds import quotes, returns
 from refunds.models import RefundQuote
+from refunds.present import quote_as_dict
 from refunds.states import Asker, QuoteAction, QuoteState
 
 EXCHANGE_CARD_LIFE = timedelta(minutes=15)
@@ -44,7 +44,8 @@ def quote_refund(context: Context, arguments: Arguments) -> Outcome:
 
 def _open_quote(context: Context, quote_id: str) -> RefundQuote:
     """The quote, if it belongs to this order and can still be redeemed. Others' quotes do not exist."""
-    quote = RefundQuote.objects.filter(pk=quote_id, order=context.order).first()
+    # Locked, so that nothing becomes of it before its card is there to follow.
+    quote = RefundQuote.objects.select_for_update(no_key=True).filter(pk=quote_id, order=context.order).first()
     if quote is None:
         raise NotFound(
             translate("There is no refund quote with this id on this order."),
@@ -83,8 +84,12 @@ def create_return(context: Context, arguments: Arguments) -> Outcome:
         )
     if quote_id is not None:
         return _return_card(context, quote_id)
-    choices = quotes.parse_choices({"lines": exchange})
-    returns.check_exchange(context.order, choices)
+    try:
+        returns.check_exchange(context.order, quotes.parse_choices({"lines": exchange}))
+    except Refusal as error:
+        if error.field.startswith("lines"):  # the model knows them by another name
+            error.field = f"exchange_{error.field}"
+        raise
     return CardSpec(
         kind=CardKind.EXCHANGE,
         expires_at=timezone.now() + EXCHANGE_CARD_LIFE,
