@@ -1,6 +1,7 @@
 """1 hear: what a customer says becomes a row, and a turn is queued that answers it. The page need not wait for that."""
 
-import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import redis
 import structlog
@@ -11,13 +12,13 @@ from django.utils.translation import gettext as translate
 from agent import cards, events, people, turns
 from agent.models import Conversation, Message
 from agent.states import Author, ConversationState, TurnState
+from agent.text import readable
 from orders import audit
 from orders.actors import Actor, customer_actor
 from orders.errors import InvalidInput, Refusal
 from orders.models import Customer, Order
 
 log = structlog.get_logger(__name__)
-ALLOWED_CONTROLS = {"\n", "\t"}
 MAX_CLIENT_REF = 64
 
 
@@ -27,23 +28,15 @@ def say(*, order: Order, customer: Customer, text: str, language: str, client_re
     The same `client_ref` again gives the same message. Raises `InvalidInput` for text that cannot be used and `Refusal`
     `too_many_messages` (status 429, details.retry_after in seconds) for a flood; nothing is kept then.
     """
-    text = readable(text)
+    text = readable(text, limit=settings.CHAT_MESSAGE_MAX_CHARACTERS)
+    client_ref = _usable_ref(client_ref)
     if client_ref and (known := _known(order, customer, client_ref)):
         return known
     _within_limit(customer)
-    actor = customer_actor(customer)
-    conversation = open_conversation(order=order, customer=customer, language=language, actor=actor)
-    with events.writing(conversation.pk) as locked:
-        if locked.state == ConversationState.CLOSED:
-            raise Refusal(
-                "conversation_closed",
-                translate("This conversation has just been closed."),
-                hint=translate("Send it once more to start a new one."),
-                retryable=True,
-            )
+    with talking(order=order, customer=customer, language=language) as locked:
         if client_ref and (known := _known(order, customer, client_ref)):
             return known
-        return _keep(locked, actor, text, language, client_ref)
+        return _keep(locked, customer_actor(customer), text, language, client_ref)
 
 
 def _keep(locked: Conversation, actor: Actor, text: str, language: str, client_ref: str | None) -> Message:
@@ -54,7 +47,7 @@ def _keep(locked: Conversation, actor: Actor, text: str, language: str, client_r
         conversation=locked,
         author=Author.CUSTOMER,
         content=[{"type": "text", "text": text}],
-        client_ref=client_ref or None,
+        client_ref=client_ref,
     )
     people.tell_message(locked, message, name=actor.name)
     audit.record(
@@ -67,6 +60,8 @@ def _keep(locked: Conversation, actor: Actor, text: str, language: str, client_r
     )
     if locked.owner_id is None:
         turns.queue_turn(locked, afresh=True)
+    else:
+        cards.resume(locked, go_on=False)
     return message
 
 
@@ -74,62 +69,65 @@ def try_again(*, conversation: Conversation) -> bool:
     """Queue a new turn after one has failed. False if there is nothing to try again."""
     with events.writing(conversation.pk) as locked:
         last = locked.turns.order_by("-id").first()
-        if locked.owner_id or last is None or last.state != TurnState.FAILED:
+        over = locked.owner_id is not None or locked.state == ConversationState.CLOSED
+        if over or last is None or last.state != TurnState.FAILED:
             return False
         turns.queue_turn(locked)
         return True
 
 
-def open_conversation(*, order: Order, customer: Customer, language: str, actor: Actor) -> Conversation:
-    """The open conversation, made if there is none; two requests at once get the same one."""
-    wanted = {"order": order, "customer": customer, "state": ConversationState.OPEN}
-    if found := Conversation.objects.filter(**wanted).first():
-        return found
+def ask_for_person(*, order: Order, customer: Customer, language: str) -> None:
+    """The customer's own button; it also works before anything has been said."""
+    with talking(order=order, customer=customer, language=language) as locked:
+        people.customer_asks_for_person(conversation=locked, actor=customer_actor(customer))
+
+
+@contextmanager
+def talking(*, order: Order, customer: Customer, language: str) -> Iterator[Conversation]:
+    """`events.writing` of the open conversation, opened if there is none; two requests at once get the same one."""
+    with transaction.atomic():
+        found = None
+        while found is None:
+            found = _open_one(order, customer) or _new_one(order, customer, language)
+        yield found
+
+
+def _open_one(order: Order, customer: Customer) -> Conversation | None:
+    rows = Conversation.objects.select_for_update(no_key=True)
+    return rows.filter(order=order, customer=customer, state=ConversationState.OPEN).first()
+
+
+def _new_one(order: Order, customer: Customer, language: str) -> Conversation | None:
+    """None if another request was faster: that one has been waited for here."""
     try:
         with transaction.atomic():
-            made = Conversation.objects.create(**wanted, language=language)
-            audit.record(
-                action="conversation.opened",
-                actor=actor,
-                subject_type="conversation",
-                subject_id=str(made.pk),
-                order=order,
-            )
-            return made
+            made = Conversation.objects.create(order=order, customer=customer, language=language)
     except IntegrityError:
-        return Conversation.objects.get(**wanted)
+        return None
+    audit.record(
+        action="conversation.opened",
+        actor=customer_actor(customer),
+        subject_type="conversation",
+        subject_id=str(made.pk),
+        order=order,
+    )
+    return made
 
 
-def readable(text: str) -> str:
-    """The text without white space around it. Raises `InvalidInput` for empty, too long, or with control characters."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
-    if not text:
-        raise InvalidInput("text", translate("Please write something first."))
-    if len(text) > settings.CHAT_MESSAGE_MAX_CHARACTERS:
+def _usable_ref(client_ref: str | None) -> str | None:
+    if client_ref and (len(client_ref) > MAX_CLIENT_REF or not client_ref.isprintable()):
         raise InvalidInput(
-            "text",
-            translate("The message is too long: at most %(limit)s characters, and it has %(count)s.")
-            % {"limit": settings.CHAT_MESSAGE_MAX_CHARACTERS, "count": len(text)},
-            hint=translate("Shorten it, or send it in several parts."),
+            "client_ref", translate("client_ref is at most %(count)s printable characters.") % {"count": MAX_CLIENT_REF}
         )
-    if any(unicodedata.category(char) in {"Cc", "Cs"} and char not in ALLOWED_CONTROLS for char in text):
-        raise InvalidInput(
-            "text",
-            translate("The message contains characters that cannot be shown."),
-            hint=translate("Remove them and send it again."),
-        )
-    return text
+    return client_ref or None
 
 
 def _known(order: Order, customer: Customer, client_ref: str) -> Message | None:
-    if len(client_ref) > MAX_CLIENT_REF:
-        raise InvalidInput("client_ref", translate("client_ref is too long: at most 64 characters."))
     return Message.objects.filter(
         conversation__order=order,
         conversation__customer=customer,
-        conversation__state=ConversationState.OPEN,
         client_ref=client_ref,
-    ).first()
+    ).last()
 
 
 def _within_limit(customer: Customer) -> None:

@@ -10,10 +10,9 @@ from django.shortcuts import redirect
 from django.utils.translation import get_language
 from django.views.decorators.http import require_GET, require_POST
 
-from agent import intake, people, stream
+from agent import intake, stream
 from agent.access import current_conversation
 from orders.access import Shopper, order_for_shopper, shopper_of
-from orders.actors import customer_actor
 from orders.errors import Refusal
 
 
@@ -72,13 +71,7 @@ def retry(request: HttpRequest, number: str) -> HttpResponse:
 def ask_for_person(request: HttpRequest, number: str) -> HttpResponse:
     shopper = _shopper(request)
     order = order_for_shopper(shopper, number)
-    conversation = intake.open_conversation(
-        order=order,
-        customer=shopper.customer,
-        language=get_language() or "zh-hant",
-        actor=customer_actor(shopper.customer),
-    )
-    people.customer_asks_for_person(conversation=conversation, actor=customer_actor(shopper.customer))
+    intake.ask_for_person(order=order, customer=shopper.customer, language=get_language() or "zh-hant")
     return _answer(request, number, {"needs_person": True}, 202)
 
 
