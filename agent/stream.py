@@ -16,10 +16,13 @@ import structlog
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import connections
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 
 from agent.events import event_id, stream_key
 from agent.models import Conversation, ConversationEvent
 from agent.states import ConversationState
+from agent.text import page_length
 
 log = structlog.get_logger(__name__)
 LOOK_SECONDS = 15
@@ -42,22 +45,38 @@ class Position:
 
 @dataclass
 class DraftText:
-    """The reply that is being written now, put together from its pieces for a page that comes in the middle."""
+    """The reply that is being written now: the pieces a page has, or those it is given when it comes in the middle."""
 
     key: str = ""
     text: str = ""
     ended: set[str] = field(default_factory=set)
 
-    def take(self, kind: str, data: dict[str, Any]) -> None:
-        if kind == "delta" and data["draft"] not in self.ended:
-            if data["draft"] != self.key:
-                self.key, self.text = data["draft"], ""
-            if data["offset"] == len(self.text):
-                self.text += data["text"]
+    def take(self, kind: str, data: dict[str, Any]) -> bool:
+        """False for a piece that does not follow what is there: a page can do nothing with it."""
+        if kind == "delta":
+            return self._take_piece(data)
+        if kind == "turn":
+            # The turn is over, or another worker has it now: whatever was being written will not be finished.
+            self._end(self.key)
         elif kind == "draft_dropped" or (kind == "message" and data.get("draft")):
-            self.ended.add(data["draft"])
-            if data["draft"] == self.key:
-                self.key = self.text = ""
+            self._end(data["draft"])
+        return True
+
+    def _take_piece(self, data: dict[str, Any]) -> bool:
+        if data["draft"] in self.ended:
+            return False
+        if data["draft"] != self.key:
+            self._end(self.key)
+            self.key, self.text = data["draft"], ""
+        if data["offset"] != page_length(self.text):
+            return False
+        self.text += data["text"]
+        return True
+
+    def _end(self, key: str) -> None:
+        self.ended.add(key)
+        if key == self.key:
+            self.key = self.text = ""
 
 
 def parse_event_id(value: str) -> Position | None:
@@ -80,12 +99,17 @@ class Listener:
     customer_id: int
     position: Position
     cursor: str | None = None
+    draft: DraftText = field(default_factory=DraftText)
 
 
 async def follow(*, order_id: int, customer_id: int, position: Position) -> AsyncIterator[bytes]:
     """Server-sent events for ever; the caller's disconnect cancels it."""
     page = Listener(order_id, customer_id, position)
-    client = redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_timeout=None, socket_connect_timeout=1)
+    # Longer than any wait that is asked for; without it a connection that died quietly would be waited on for ever.
+    patience = LOOK_SECONDS + WITHOUT_REDIS_SECONDS
+    client = redis.asyncio.Redis.from_url(
+        settings.REDIS_URL, socket_timeout=patience, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
+    )
     yield b"retry: 1000\n\n"
     try:
         while True:
@@ -95,7 +119,7 @@ async def follow(*, order_id: int, customer_id: int, position: Position) -> Asyn
             except redis.exceptions.RedisError as error:
                 log.info("stream.without_redis", error=str(error))
                 page.cursor = None
-                async for piece in _from_database(page, DraftText()):
+                async for piece in _from_database(page):
                     yield piece
                 yield PING
                 await asyncio.sleep(WITHOUT_REDIS_SECONDS)
@@ -107,19 +131,18 @@ async def _listen(client: "redis.asyncio.Redis", page: Listener) -> AsyncIterato
     """One wait for Redis and what it brings; at the beginning, and whenever it brings nothing, the database."""
     key = stream_key(page.order_id, page.customer_id)
     if page.cursor is None:
-        cursor, draft = await _so_far(client, key)
-        async for piece in _from_database(page, draft):
+        page.cursor, page.draft = await _so_far(client, key)
+        async for piece in _from_database(page):
             yield piece
-        if draft.text:
-            yield frame("draft", _json({"draft": draft.key, "text": draft.text}))
-        page.cursor = cursor
+        if page.draft.text:
+            yield frame("draft", _json({"draft": page.draft.key, "text": page.draft.text}))
     entries = await _wait(client, key, page.cursor)
     for entry_id, entry in entries:
         page.cursor = entry_id
         async for piece in _from_entry(entry, page):
             yield piece
     if not entries:
-        async for piece in _from_database(page, DraftText()):
+        async for piece in _from_database(page):
             yield piece
         yield PING
 
@@ -130,8 +153,7 @@ async def _so_far(client: "redis.asyncio.Redis", key: str) -> tuple[str, DraftTe
     cursor = "0-0"
     for entry_id, entry in _decoded(await client.xrange(key)):
         cursor = entry_id
-        if entry["kind"] in {"delta", "draft_dropped", "message"}:
-            draft.take(entry["kind"], json.loads(entry["data"]))
+        draft.take(entry["kind"], json.loads(entry["data"]))
     return cursor, draft
 
 
@@ -154,20 +176,22 @@ def _decoded(rows: Any) -> list[Entry]:
 async def _from_entry(entry: dict[str, str], page: Listener) -> AsyncIterator[bytes]:
     parsed = parse_event_id(entry["id"]) if "id" in entry else None
     if parsed is None:
-        yield frame(entry["kind"], entry["data"])
+        if page.draft.take(entry["kind"], json.loads(entry["data"])):
+            yield frame(entry["kind"], entry["data"])
     elif page.position.next_is(parsed):
         page.position = parsed
+        page.draft.take(entry["kind"], json.loads(entry["data"]))
         yield frame(entry["kind"], entry["data"], entry["id"])
     elif parsed > page.position:
-        async for piece in _from_database(page, DraftText()):
+        async for piece in _from_database(page):
             yield piece
 
 
-async def _from_database(page: Listener, draft: DraftText) -> AsyncIterator[bytes]:
+async def _from_database(page: Listener) -> AsyncIterator[bytes]:
     """Everything after the page's position; a draft whose message is among it is over."""
     for event in await sync_to_async(_events_after)(page.order_id, page.customer_id, page.position):
         page.position = Position(event.conversation_id, event.number)
-        draft.take(event.kind, event.data)
+        page.draft.take(event.kind, event.data)
         yield frame(event.kind, _json(event.data), event_id(event))
 
 
@@ -175,7 +199,8 @@ def _events_after(order_id: int, customer_id: int, position: Position) -> list[C
     """Later events of the conversation a page is in, and of those that came after it; else of the open one."""
     try:
         mine = Conversation.objects.filter(order_id=order_id, customer_id=customer_id)
-        if position.conversation_id and mine.filter(pk=position.conversation_id).exists():
+        # A number that was never given out is as good as none.
+        if mine.filter(pk=position.conversation_id, last_event__gte=position.number).exists():
             begun = ConversationEvent.objects.filter(
                 conversation_id=position.conversation_id, number__gt=position.number
             )
