@@ -1,6 +1,8 @@
 """The sweeper: the database is the truth. What it says is unfinished gets a job, whatever became of the last one."""
 
+from collections.abc import Callable, Iterable
 from datetime import timedelta
+from typing import TypeVar
 
 import structlog
 from django.db.models import Q
@@ -8,20 +10,28 @@ from django.utils import timezone
 
 from agent import cards, events, money, turns
 from agent.models import Conversation, Turn
-from agent.states import ConversationState, TurnState
+from agent.states import ConversationState, ToolCallState, TurnState
 
 log = structlog.get_logger(__name__)
 QUEUED_TOO_LONG = timedelta(seconds=8)
 AT_ONCE = 200
+T = TypeVar("T")
 
 
 def sweep() -> None:
     _turns_without_worker()
     _turns_that_need_not_wait()
-    for card in cards.cards_behind():
-        cards.expire(card)
-    for refund_id in money.untold_refunds():
-        money.tell_refund(refund_id)
+    _each(cards.expire, cards.cards_behind())
+    _each(money.tell_refund, money.untold_refunds())
+
+
+def _each(repair: Callable[[T], None], things: Iterable[T]) -> None:
+    """One that cannot be repaired must not keep the others waiting."""
+    for thing in things:
+        try:
+            repair(thing)
+        except Exception:
+            log.exception("sweep.broke", repair=repair.__name__, thing=str(thing))
 
 
 def _turns_without_worker() -> None:
@@ -38,6 +48,10 @@ def _turns_without_worker() -> None:
 def _turns_that_need_not_wait() -> None:
     """Waiting turns none of whose cards is open any more: the worker died between the answer and the queue."""
     waiting = Conversation.objects.filter(state=ConversationState.OPEN, turns__state=TurnState.WAITING)
-    for conversation_id in waiting.exclude(tool_calls__state="suspended").values_list("pk", flat=True)[:AT_ONCE]:
-        with events.writing(conversation_id) as locked:
-            cards.resume(locked, go_on=True)
+    ids = waiting.exclude(tool_calls__state=ToolCallState.SUSPENDED).values_list("pk", flat=True)
+    _each(_resume, ids[:AT_ONCE])
+
+
+def _resume(conversation_id: int) -> None:
+    with events.writing(conversation_id) as locked:
+        cards.resume(locked, go_on=True)
