@@ -12,6 +12,7 @@ import structlog
 from django.db import OperationalError, transaction
 from django.utils import translation
 from django.utils.translation import gettext as translate
+from jsonschema.exceptions import best_match
 
 from agent import calls, cards, events
 from agent.models import Conversation, ToolCall
@@ -93,7 +94,7 @@ def check_arguments(tool: Tool, arguments: Any) -> None:
             "arguments", translate("The arguments are too long."), hint=translate("Send only what the schema asks for.")
         )
     validator = jsonschema.Draft202012Validator(tool.schema_without(HIDDEN_ON_ORDER_PAGE))
-    wrong = next(iter(sorted(validator.iter_errors(arguments), key=lambda error: list(map(str, error.path)))), None)
+    wrong = best_match(validator.iter_errors(arguments))
     if wrong is None:
         return
     field = _field(wrong)
@@ -105,8 +106,16 @@ def check_arguments(tool: Tool, arguments: Any) -> None:
 
 
 def _field(error: jsonschema.ValidationError) -> str:
-    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.path).lstrip(".")
-    return path or "arguments"
+    """The path of the argument that is wrong, missing or not known."""
+    path: list[str | int] = list(error.absolute_path)
+    if isinstance(error.instance, dict):
+        odd = {
+            "required": [name for name in error.schema.get("required", ()) if name not in error.instance],
+            "additionalProperties": [name for name in error.instance if name not in error.schema.get("properties", {})],
+        }.get(str(error.validator), [])
+        path += odd[:1]
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return text.lstrip(".")[:100] or "arguments"
 
 
 def _refuse(conversation: Conversation, call: ToolCall, refusal: Refusal) -> None:

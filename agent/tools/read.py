@@ -5,7 +5,6 @@ from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
-from refunds.present import refund_as_dict, return_as_dict
 
 from agent.states import CardState
 from agent.tools.base import Arguments, Context, Tool, closed
@@ -13,6 +12,7 @@ from orders.models import Order
 from orders.money import format_money
 from refunds import eligibility, selectors
 from refunds.goods import UnitGroup, unit_groups
+from refunds.present import refund_as_dict, return_as_dict
 
 UNITS_SAY = {
     "unfulfilled": "Not packed yet: can be cancelled and refunded now.",
