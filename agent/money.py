@@ -4,12 +4,12 @@ from datetime import timedelta
 
 from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
-from refunds.present import refund_as_dict, return_as_dict
 
 from agent import events
 from agent.models import Conversation, ConversationEvent
 from orders.money import format_money
 from refunds.models import Refund, Return
+from refunds.present import refund_as_dict, return_as_dict
 from refunds.states import RefundState, ReturnState
 
 LOOK_BACK = timedelta(days=2)
@@ -26,14 +26,14 @@ WORTH_TELLING = frozenset(
 
 
 def tell_refund(refund_id: str) -> None:
-    """Say once in the refund's conversation what state it is in. Never twice, and not where nobody talks."""
+    """Say once to the refund's customer what state it is in. Never twice, and not where nobody talks."""
     refund = Refund.objects.select_related("order", "quote").get(pk=refund_id)
     conversation = _conversation(refund)
     if refund.state not in WORTH_TELLING or conversation is None:
         return
     with events.writing(conversation.pk) as locked, translation.override(locked.language):
         refund.refresh_from_db()
-        if _told(locked, "refund_id", refund.pk, refund.state):
+        if _told(locked, refund_id=refund.pk, state=refund.state):
             return
         shown = refund_as_dict(refund)
         events.add(
@@ -56,7 +56,7 @@ def tell_return(return_id: str) -> None:
         return
     with events.writing(conversation.pk) as locked, translation.override(locked.language):
         item.refresh_from_db()
-        if _told(locked, "return_id", item.pk, item.state):
+        if _told(locked, return_id=item.pk, state=item.state):
             return
         text = translate("Return %(number)s: %(state)s.") % {
             "number": item.pk,
@@ -75,18 +75,22 @@ def untold_refunds() -> list[str]:
 
 
 def _conversation(refund: Refund) -> Conversation | None:
-    """The conversation that asked for it, else the customer's talk about the order."""
-    if refund.quote.conversation_ref:
-        return Conversation.objects.filter(pk=refund.quote.conversation_ref).first()
+    """Where the customer reads about it: their newest talk about the order. If one is open, it is the newest."""
     return Conversation.objects.filter(order=refund.order, customer=refund.quote.customer).order_by("-pk").first()
 
 
-def _told(conversation: Conversation, key: str, number: str, state: str) -> bool:
-    return conversation.events.filter(kind="status", **{f"data__{key}": number, "data__state": state}).exists()
+def _told(conversation: Conversation, **data: str) -> bool:
+    """Has the customer read this already, here or in an earlier conversation about the order?"""
+    said = ConversationEvent.objects.filter(
+        kind="status", conversation__order=conversation.order_id, conversation__customer=conversation.customer_id
+    )
+    return said.filter(**{f"data__{key}": value for key, value in data.items()}).exists()
 
 
 def _sentence(refund: Refund, to: list[str]) -> str:
     words = {"amount": format_money(refund.amount, refund.currency), "to": ", ".join(to), "number": refund.pk}
+    if refund.amount == 0:
+        return translate("Done. By the rules of this order there is nothing to pay back (%(number)s).") % words
     sentences = {
         RefundState.PENDING_APPROVAL: translate(
             "Your refund of %(amount)s is waiting for a colleague's approval (%(number)s)."
