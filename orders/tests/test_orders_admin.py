@@ -1,0 +1,145 @@
+"""Auditors see all records of orders in admin, linked to each other; nobody changes anything there."""
+
+from html import unescape
+from typing import Final
+
+import pytest
+from django.contrib import admin
+from django.db import connection
+from django.db.models import Model
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+from pytest_django import Settings
+
+from orders.admin_links import ReadOnlyAdmin
+from orders.announce import announce
+from orders.links import issue_link
+from orders.models import (
+    AuditEvent,
+    Customer,
+    CustomerLink,
+    LineItem,
+    Order,
+    OrderAnnouncement,
+    Payment,
+    Product,
+    Shipment,
+)
+from orders.tests import cast
+from orders.tests.factories import shipment_body
+
+pytestmark = pytest.mark.django_db
+MODELS: Final[list[type[Model]]] = [
+    Customer,
+    Product,
+    Order,
+    LineItem,
+    Payment,
+    Shipment,
+    CustomerLink,
+    OrderAnnouncement,
+    AuditEvent,
+]
+
+
+@pytest.fixture
+def order(settings: Settings) -> Order:
+    settings.ORDER_WEBHOOK_URL = "http://127.0.0.1:9/"
+    order = cast.order_5531()
+    issue_link(order=order, actor=cast.staff())
+    announce(order=order, event="goods.cancelled", payload={"名稱": "耳機殼"})
+    return order
+
+
+def client_of(role: str) -> Client:
+    client = Client()
+    client.force_login(cast.staff_user(role))
+    return client
+
+
+def address(model: type[Model], page: str, *args: object) -> str:
+    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}", args=args)
+
+
+def shown(client: Client, where: str) -> str:
+    answer = client.get(where)
+    assert answer.status_code == 200, where
+    return unescape(answer.content.decode())
+
+
+@pytest.mark.parametrize("role", ["auditor", "admin"])
+@pytest.mark.parametrize("model", MODELS)
+def test_every_record_can_be_looked_at_and_not_changed(order: Order, model: type[Model], role: str) -> None:
+    client = client_of(role)
+    record = model._default_manager.first()
+    assert record is not None
+    assert str(record.pk) in shown(client, address(model, "changelist"))
+    page = address(model, "change", record.pk)
+    assert 'name="_save"' not in shown(client, page)
+    assert client.get(address(model, "add")).status_code == 403
+    assert client.post(page, {"name": "else"}).status_code == 403
+    assert client.post(address(model, "delete", record.pk), {"post": "yes"}).status_code == 403
+    assert client.get(address(model, "changelist"), {"q": "5531"}).status_code == 200
+
+
+@pytest.mark.parametrize("who", ["ming", "staff", "warehouse"])
+def test_admin_is_closed_to_other_roles(order: Order, who: str) -> None:
+    client = Client()
+    client.force_login(cast.customer_user(who) if who == "ming" else cast.staff_user(who))
+    assert client.get(address(Order, "changelist")).status_code in {302, 403}
+
+
+def test_an_order_and_its_customer_lead_to_each_other(order: Order) -> None:
+    client = client_of("auditor")
+    assert address(Customer, "change", order.customer_id) in shown(client, address(Order, "change", order.pk))
+    orders_of_customer = f"{address(Order, 'changelist')}?customer__id__exact={order.customer_id}"
+    assert orders_of_customer in shown(client, address(Customer, "change", order.customer_id))
+    assert "5531" in shown(client, orders_of_customer)
+
+
+def test_an_order_leads_to_its_history_and_the_history_to_what_it_is_about(order: Order) -> None:
+    client = client_of("auditor")
+    history = f"{address(AuditEvent, 'changelist')}?order__id__exact={order.pk}"
+    assert history in shown(client, address(Order, "change", order.pk))
+    page = shown(client, history)
+    assert address(Shipment, "change", cast.shipment(order).pk) in page
+    assert address(Order, "change", order.pk) in page
+    assert address(CustomerLink, "change", CustomerLink.objects.get().pk) in page
+
+
+def test_what_an_event_holds_can_be_read(order: Order) -> None:
+    event = AuditEvent.objects.get(action="order.taken_in")
+    page = shown(client_of("auditor"), address(AuditEvent, "change", event.pk))
+    assert '"price": 1430' in page
+    assert "藍牙耳機" in page
+
+
+def queries(client: Client, model: type[Model]) -> int:
+    with CaptureQueriesContext(connection) as context:
+        assert client.get(address(model, "changelist")).status_code == 200
+    return len(context)
+
+
+def test_a_list_costs_the_same_however_long_it_is(order: Order) -> None:
+    client = client_of("admin")
+    more_records(7001, 7002)
+    few = {model: queries(client, model) for model in MODELS}
+    more_records(7003, 7008)
+    assert {model: queries(client, model) for model in MODELS} == few
+
+
+def more_records(first: int, last: int) -> None:
+    for number in range(first, last + 1):
+        who = "mei" if number % 2 else "ming2"
+        parcel = shipment_body({1: 1}, external_id=f"s{number}")
+        order = cast.place(str(number), who=who, shipments=[parcel], placed_at=timezone.now().isoformat())
+        issue_link(order=order, actor=cast.staff())
+        announce(order=order, event="goods.cancelled", payload={})
+
+
+def test_every_page_of_this_app_is_read_only() -> None:
+    pages = [page for model, page in admin.site._registry.items() if model._meta.app_label == "orders"]
+    assert pages
+    assert all(isinstance(page, ReadOnlyAdmin) for page in pages)
