@@ -1,0 +1,124 @@
+"""The stand-in's mind: what a whole message is about, and who deals with it.
+
+Deterministic: the same request gets the same words and calls (ids aside). Text in product names, notes or results is
+never read as an instruction, because only the customer's own words are looked at for wishes.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from agent.offline import telling
+from agent.offline.desk import Desk
+from agent.offline.goods import lines_of, named_in
+from agent.offline.outcomes import Ledger
+from agent.offline.phrases import PHRASES
+from agent.offline.reading import Conversation, read
+from agent.offline.replies import Reply, ToolUse
+from agent.offline.shaping import shape
+from agent.offline.speech import Speech
+from agent.offline.words import Intent, Topic, intents_in, topics_in
+
+SUMMARY_CHARACTERS = 400
+SHORT = 16
+LATE_ONLY = frozenset({Intent.NOT_ARRIVED, Intent.LOST})
+
+
+def reply_to(body: Mapping[str, Any]) -> Reply:
+    """The answer to a request that `request_rules` has let through."""
+    conversation = read(body)
+    return shape(think(conversation), body)
+
+
+def think(conversation: Conversation) -> Reply:
+    speech = Speech(conversation.chinese)
+    wish = conversation.wish
+    topics, intents = topics_in(wish), intents_in(wish)
+    if Topic.PERSON in topics or (Topic.YES in topics and _was_offered_a_person(conversation)):
+        return hand_off(conversation, speech)
+    if Topic.REFUND_STATUS in topics:
+        return refund_status(conversation, speech)
+    if Topic.WHY in topics and not intents - {Intent.REFUND, Intent.RETURN}:
+        return why(conversation, speech)
+    if Topic.TRACK in topics and not intents - LATE_ONLY:
+        return track(conversation, speech)
+    words = small_talk(topics, intents, wish)
+    if words:
+        return Reply(speech.say(words))
+    again = Topic.YES in topics and not intents
+    return Desk(
+        conversation,
+        speech,
+        wish=conversation.wish_before if again else wish,
+        before="" if again else conversation.wish_before,
+        haggles=Topic.MORE_MONEY in topics,
+    ).reply()
+
+
+def small_talk(topics: frozenset[Topic], intents: frozenset[Intent], wish: str) -> str:
+    """The phrase for a message that is about nothing; "" if it is about something."""
+    if intents:
+        return ""
+    if Topic.NEVER_MIND in topics:
+        return "never_mind"
+    if Topic.THANKS in topics and Topic.MORE_MONEY not in topics:
+        return "thanks"
+    if (Topic.GREETING in topics and len(wish) <= SHORT) or not wish.strip():
+        return "greeting"
+    return ""
+
+
+def _was_offered_a_person(conversation: Conversation) -> bool:
+    return any(offer in conversation.last_words for offer in PHRASES["offer_person"])
+
+
+def hand_off(conversation: Conversation, speech: Speech) -> Reply:
+    answer = Ledger(conversation.answers, {}).last("hand_off_to_human")
+    if answer is not None:
+        return Reply(speech.say("no_hand_off" if answer.is_error else "handed_off"))
+    if "hand_off_to_human" not in conversation.tools:
+        return Reply(speech.say("no_hand_off"))
+    said = " / ".join(part for part in (conversation.wish_before, conversation.wish) if part)
+    summary = f"The customer wrote: {said[-SUMMARY_CHARACTERS:]}"
+    return Reply(
+        speech.say("handing_off"), (ToolUse("hand_off_to_human", {"reason": "customer_asked", "summary": summary}),)
+    )
+
+
+def refund_status(conversation: Conversation, speech: Speech) -> Reply:
+    answer = Ledger(conversation.answers, {}).last("list_refunds")
+    if answer is None and "list_refunds" in conversation.tools:
+        return Reply(speech.say("look_refunds"), (ToolUse("list_refunds"),))
+    if answer is None or answer.is_error:
+        return Reply(speech.join([speech.say("cannot_look"), speech.say("offer_person")]))
+    told = [telling.refund(speech, item) for item in answer.data.get("refunds") or ()]
+    for item in answer.data.get("returns") or ():
+        state = item.get("state_text") or item.get("state", "")
+        told.append(speech.say("return_line", number=item.get("return_id", ""), state=state))
+    return Reply(speech.join(told) or speech.say("no_refunds"))
+
+
+def why(conversation: Conversation, speech: Speech) -> Reply:
+    quoted = conversation.latest("quote_refund")
+    if quoted is None:
+        return Reply(speech.say("no_quote_yet"))
+    told = speech.say("why_amount", amount=quoted.data.get("display", ""), why=speech.why(quoted.data))
+    return Reply(speech.join([told, speech.say("amounts_are_worked_out")]))
+
+
+def track(conversation: Conversation, speech: Speech) -> Reply:
+    ledger = Ledger(conversation.answers, {})
+    missing = [name for name in ("get_order", "list_shipments") if ledger.last(name) is None]
+    calls = tuple(ToolUse(name) for name in missing if name in conversation.tools)
+    if calls:
+        return Reply(speech.say("look_parcels"), calls)
+    order, parcels = ledger.order, ledger.last("list_shipments")
+    if order is None or parcels is None or parcels.is_error:
+        return Reply(speech.join([speech.say("cannot_look"), speech.say("offer_person")]))
+    lines = lines_of(order)
+    named = {line for one in named_in(conversation.wish, lines) for line in one.lines}
+    shown = [line for line in lines if not named or line.line_item_id in named]
+    told = [telling.where(speech, line, parcels.data.get("shipments") or ()) for line in shown]
+    under_way = any(
+        units.get("state") in {"shipped", "packed", "unfulfilled"} for line in shown for units in line.units
+    )
+    return Reply(speech.join([*told, speech.say("no_date") if under_way else ""]))

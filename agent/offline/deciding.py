@@ -1,0 +1,139 @@
+"""From a wish and the state of the goods to what can be done about it.
+
+Nothing here knows a rule of money. What may be asked for stands in `can`, as get_order gives it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agent.offline.goods import Line
+from agent.offline.wishes import Wish
+from agent.offline.words import Intent
+
+FAULT = frozenset({Intent.DEFECTIVE, Intent.WRONG_ITEM})
+MISSED = frozenset({Intent.NOT_ARRIVED, Intent.LOST})
+LATE = MISSED | {Intent.DONT_WAIT}
+GIVE_BACK = frozenset({Intent.CANCEL, Intent.RETURN, Intent.REFUND, Intent.CHANGED_MIND})
+# Actions that need a quote, in the order in which they are asked for.
+QUOTED = ("cancel", "lost", "return")
+# Of several states in the way, the one that the customer can do something about is told first.
+TOLD_FIRST = (
+    "packed",
+    "shipped",
+    "window_over",
+    "returning",
+    "exchanging",
+    "refunded",
+    "cancelled",
+    "lost",
+    "delivered",
+    "unfulfilled",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What to do about one line.
+
+    kind: cancel, lost, return, exchange; or "track" (tell where it is), "blocked" (`state` says by what), "how_many",
+    "what" (goods named, nothing wanted), "arrived" (missed by the customer, delivered according to the carrier).
+    """
+
+    line: Line
+    kind: str
+    quantity: int = 1
+    reason: str = "other"
+    state: str = ""
+    units: Mapping[str, Any] | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.line.line_item_id, self.kind
+
+    def as_line(self, *, with_action: bool) -> dict[str, Any]:
+        """The line as quote_refund and create_return take it."""
+        line: dict[str, Any] = {
+            "line_item_id": self.line.line_item_id,
+            "quantity": self.quantity,
+            "reason": self.reason,
+        }
+        return {**line, "action": self.kind} if with_action else line
+
+
+def decide(wish: Wish, line: Line) -> list[Decision]:
+    """Usually one decision. Units in several states can need several: what is wanted of all of them, or of so many."""
+    found: list[Decision] = []
+    left = wish.quantity
+    for kind in _ways(wish.intents):
+        units = _that_can(line, kind)
+        if units is None or (found and not wish.every and left is None):
+            continue
+        if left == 0:
+            break
+        found.append(_with_quantity(replace(wish, quantity=left), line, kind, units))
+        left = None if left is None else left - found[-1].quantity
+    return found or [_no_way(wish, line)]
+
+
+def _ways(intents: frozenset[Intent]) -> Sequence[str]:
+    """What would fulfil the wish, the best first."""
+    if not intents:
+        return ()
+    if Intent.EXCHANGE in intents and not intents & {Intent.REFUND, Intent.RETURN}:
+        return ("exchange",)
+    if intents & FAULT:
+        return ("return",) if intents & GIVE_BACK else ("exchange",)
+    if intents & MISSED:  # whoever misses goods does not send them back
+        return ("cancel", "lost") if intents & (GIVE_BACK | {Intent.DONT_WAIT}) else ("lost",)
+    if Intent.RETURN in intents and Intent.CANCEL not in intents:
+        return ("return", "cancel", "lost")
+    return ("cancel", "lost", "return") if intents & GIVE_BACK else ("cancel", "lost")
+
+
+def _that_can(line: Line, kind: str) -> Mapping[str, Any] | None:
+    return next((units for units in line.units if kind in (units.get("can") or ())), None)
+
+
+def _with_quantity(wish: Wish, line: Line, kind: str, units: Mapping[str, Any]) -> Decision:
+    available = int(units.get("quantity", 1))
+    state = str(units.get("state", ""))
+    if wish.quantity is not None:
+        quantity = min(wish.quantity, available)
+    elif available == 1 or wish.every or kind in {"cancel", "lost"}:
+        quantity = available
+    else:
+        return Decision(line, "how_many", available, state=state, units=units)
+    return Decision(line, kind, quantity, _reason(wish.intents, kind), state, units)
+
+
+def _reason(intents: frozenset[Intent], kind: str) -> str:
+    if kind == "lost":
+        return "lost"
+    if kind == "cancel":
+        return "late_delivery" if intents & LATE else "changed_mind"
+    if Intent.DEFECTIVE in intents:
+        return "defective"
+    if Intent.WRONG_ITEM in intents:
+        return "wrong_item"
+    return "other" if kind == "exchange" else "changed_mind"
+
+
+def _no_way(wish: Wish, line: Line) -> Decision:
+    states = {str(units.get("state")): units for units in line.units}
+    here = set(states) & {"delivered", "window_over"}
+    if not wish.intents or (wish.intents & FAULT and set(states) <= {"unfulfilled"}):
+        return Decision(line, "what")
+    if wish.intents <= MISSED and not here:
+        return Decision(line, "track")
+    for state in TOLD_FIRST:
+        if state in states:
+            kind = "arrived" if state in here and wish.intents & MISSED else "blocked"
+            return Decision(line, kind, int(states[state].get("quantity", 1)), state=state, units=states[state])
+    return Decision(line, "what")
+
+
+def groups(decisions: Sequence[Decision]) -> list[list[Decision]]:
+    """What needs quotes, one list per quote, in order."""
+    by_action = [[one for one in decisions if one.kind == action] for action in QUOTED]
+    return [group for group in by_action if group]

@@ -1,0 +1,28 @@
+"""The one error shape of the Messages API."""
+
+from typing import Any
+
+
+class ApiError(Exception):
+    """A request that is answered with an error. `kind` is the API's `error.type`."""
+
+    def __init__(self, status: int, kind: str, message: str, *, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status, self.kind, self.message, self.headers = status, kind, message, headers or {}
+
+    def body(self, request_id: str) -> dict[str, Any]:
+        error = {"type": self.kind, "message": self.message}
+        return {"type": "error", "error": error, "request_id": request_id}
+
+
+def invalid(message: str) -> ApiError:
+    """A request that no retry will help: 400 invalid_request_error."""
+    return ApiError(400, "invalid_request_error", message)
+
+
+def unexpected(path: str) -> ApiError:
+    return invalid(f"{path}: Extra inputs are not permitted")
+
+
+def missing(path: str) -> ApiError:
+    return invalid(f"{path}: Field required")

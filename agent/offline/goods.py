@@ -1,0 +1,155 @@
+"""Which goods a sentence names: the words of product names, longest first, so that 耳機殼 is not taken for 耳機."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+# Words for the same thing. Chinese names are also asked for in English, and the other way round.
+NOUNS: Final[tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = (
+    (("耳機", "耳塞"), ("earphone", "headphone", "earbud", "headset", "ear bud", "ear phone", "ear piece")),
+    (("保護殼", "殼", "保護套", "套"), ("case", "cover", "sleeve")),
+    (("喇叭", "音箱", "音響"), ("speaker",)),
+    (("傳輸線", "充電線", "線"), ("cable", "cord", "lead")),
+    (("充電器", "充電座", "充電盤"), ("charger", "charging dock")),
+    (("行動電源",), ("power bank", "powerbank")),
+    (("轉接頭", "轉接器"), ("adapter", "adaptor", "dongle")),
+    (("支架", "立架", "架"), ("stand", "holder", "mount")),
+    (("滑鼠墊",), ("mouse pad", "mousepad")),
+    (("滑鼠",), ("mouse",)),
+    (("鍵盤",), ("keyboard",)),
+    (("麥克風",), ("microphone", "mic")),
+    (("手機",), ("phone",)),
+    (("手錶", "錶"), ("watch",)),
+    (("錶帶",), ("strap", "band")),
+    (("保護貼", "螢幕貼"), ("screen protector",)),
+    (("背包", "後背包"), ("backpack",)),
+    (("收納袋", "袋"), ("bag", "pouch")),
+    (("收納盒", "盒"), ("box",)),
+    (("杯", "馬克杯"), ("cup", "mug")),
+    (("唱片", "黑膠"), ("record", "vinyl")),
+    (("唱盤",), ("turntable", "record player")),
+    (("燈",), ("lamp", "light")),
+    (("海報",), ("poster",)),
+    (("禮品卡", "禮物卡"), ("gift card",)),
+)
+RUN: Final = re.compile(r"[\u3400-\u9fff]+|[A-Za-z0-9][A-Za-z0-9.+-]*")
+BRACKETS: Final = re.compile(r"[（(【\[].*?[)）】\]]")
+ONE_CHARACTER: Final = frozenset("殼套杯錶架燈")
+HEAD, PART = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the order as get_order gives it."""
+
+    line_item_id: str
+    name: str
+    quantity: int
+    units: tuple[Mapping[str, Any], ...]
+
+    @property
+    def title(self) -> str:
+        """The name for a sentence. A product name is data: a long one is cut."""
+        return self.name if len(self.name) <= 40 else f"{self.name[:39]}…"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A place in the text that names goods; several lines when the words fit several."""
+
+    start: int
+    end: int
+    lines: tuple[str, ...]
+
+
+def lines_of(order: Mapping[str, Any]) -> list[Line]:
+    return [
+        Line(str(line["line_item_id"]), str(line["name"]), int(line["quantity"]), tuple(line.get("units") or ()))
+        for line in order.get("lines") or ()
+    ]
+
+
+def named_in(text: str, lines: Sequence[Line]) -> list[Named]:
+    """The goods a text names, from left to right."""
+    found: dict[tuple[int, int], dict[str, int]] = {}
+    for line in lines:
+        for alias, rank in aliases(line.name):
+            for start, end in _places(alias, text):
+                ranks = found.setdefault((start, end), {})
+                ranks[line.line_item_id] = min(rank, ranks.get(line.line_item_id, rank))
+    taken: list[Named] = []
+    for (start, end), ranks in sorted(found.items(), key=lambda item: (item[0][0] - item[0][1], min(item[1].values()))):
+        if any(start < other.end and other.start < end for other in taken):
+            continue
+        best = min(ranks.values())
+        taken.append(Named(start, end, tuple(line for line, rank in ranks.items() if rank == best)))
+    return _without_owners(text, sorted(taken, key=lambda named: named.start))
+
+
+def _without_owners(text: str, named: list[Named]) -> list[Named]:
+    """In "the case for my earphones" only the case is meant."""
+    kept: list[Named] = []
+    for one in named:
+        between = text[kept[-1].end : one.start] if kept else ""
+        if not (kept and re.fullmatch(r"\s*(?:for|of) (?:my |the |these |those )?", between, re.IGNORECASE)):
+            kept.append(one)
+    return kept
+
+
+def _places(alias: str, text: str) -> Iterator[tuple[int, int]]:
+    pattern = re.escape(alias)
+    if alias.isascii():
+        pattern = rf"(?<![A-Za-z0-9]){pattern}(?:e?s)?(?![A-Za-z0-9])"
+    for match in re.finditer(pattern, text, re.IGNORECASE):
+        yield match.span()
+
+
+def aliases(name: str) -> Iterator[tuple[str, int]]:
+    """What a product may be called, and whether that is its head noun (HEAD) or only a part of its name (PART)."""
+    plain = BRACKETS.sub(" ", name).strip() or name
+    yield plain, HEAD
+    runs = RUN.findall(plain)
+    for run in runs:
+        yield from _chinese(run) if not run.isascii() else _latin(run)
+    latin = [run for run in runs if run.isascii()]
+    for start in range(len(latin)):
+        yield " ".join(latin[start:]), HEAD
+    yield from _other_language(plain)
+
+
+def _chinese(run: str) -> Iterator[tuple[str, int]]:
+    for start in range(len(run)):
+        for end in range(start + 2, len(run) + 1):
+            yield run[start:end], HEAD if end == len(run) else PART
+    if run[-1] in ONE_CHARACTER:
+        yield run[-1], HEAD
+
+
+def _latin(word: str) -> Iterator[tuple[str, int]]:
+    if len(word) > 2 and not word.isdigit():
+        yield word.removesuffix("s"), PART
+
+
+def _other_language(name: str) -> Iterator[tuple[str, int]]:
+    """The head noun and what stands before it, in the language that the name is not written in."""
+    if name.isascii():
+        for chinese, english in NOUNS:
+            if any(re.search(rf"\b{word}s?\b", name, re.IGNORECASE) for word in english):
+                is_head = any(re.search(rf"\b{word}s?$", name, re.IGNORECASE) for word in english)
+                yield from ((word, HEAD if is_head else PART) for word in chinese)
+        return
+    ends = [english for chinese, english in NOUNS if name.endswith(chinese)]
+    # One character inside a name says little: 無線 is no cable.
+    parts = [
+        english
+        for chinese, english in NOUNS
+        if english not in ends and any(len(word) > 1 and word in name for word in chinese)
+    ]
+    for head in {word for words in ends[:1] for word in words}:
+        yield head, HEAD
+        for part in {word for words in parts for word in words}:
+            yield f"{part} {head}", HEAD
+            yield f"{part}s {head}", HEAD
+    for word in {word for words in parts for word in words}:
+        yield word, PART

@@ -1,0 +1,249 @@
+"""Every sentence of the stand-in, in Chinese and English. It answers in the customer's language, whatever the page's.
+
+Names, amounts and numbers are put in from tool results; no sentence contains an amount of its own.
+"""
+
+from typing import Final
+
+PHRASES: Final[dict[str, tuple[str, str]]] = {
+    # --- looking ---
+    "look": ("我先查一下您的訂單。", "Let me look at your order first."),
+    "look_again": ("我再看一次訂單目前的狀況。", "Let me look at the order once more."),
+    "look_parcels": ("我查一下包裹的狀況。", "Let me check the parcels."),
+    "look_refunds": ("我查一下退款紀錄。", "Let me check the refunds."),
+    "quoting": ("我先試算退款金額。", "I will work out the refund first."),
+    "can_exchange": ("{goods}可以換貨。", "{goods} can be exchanged."),
+    "can_cancel": ("{goods}還沒出貨，可以取消。", "{goods} has not been shipped, so it can be cancelled."),
+    "can_return": ("{goods}可以退貨。", "{goods} can be returned."),
+    "can_lost": ("{goods}已經很久沒有送達，可以退款。", "{goods} never arrived, so it can be refunded."),
+    # --- asking for a press ---
+    "offer_cancel": ("取消{goods}可以退您 {amount}{to}。", "Cancelling {goods} gives you back {amount}{to}."),
+    "offer_lost": (
+        "{goods}在運送途中遺失，可以退您 {amount}{to}。",
+        "{goods} got lost on the way; you get back {amount}{to}.",
+    ),
+    "offer_return": (
+        "退回{goods}，我們收到並確認後會退您 {amount}{to}。",
+        "For returning {goods} you get back {amount}{to} once we have received and checked it.",
+    ),
+    "offer_exchange": ("{goods}幫您申請換貨。", "For {goods} I have prepared an exchange."),
+    "to": ("（退到{account}）", " (to {account})"),
+    "why": ("金額是這樣算的：{why}。", "How the amount is worked out: {why}."),
+    "press": (
+        "請按下方按鈕確認；按下之前不會有任何變動。",
+        "Please confirm with the button below. Nothing changes before you press it.",
+    ),
+    "press_all": (
+        "請分別按下方按鈕確認；按下之前不會有任何變動。",
+        "Please confirm each with its button below. Nothing changes before you press it.",
+    ),
+    "then_next": ("這部分完成後，我接著幫您處理{goods}。", "After that I will go on with {goods}."),
+    # --- what became of it ---
+    "done_cancel": (
+        "{goods}已取消，{amount} 正在退回{account}，退款編號 {number}。",
+        "{goods} is cancelled, and {amount} is on its way to {account}. Refund number: {number}.",
+    ),
+    "done_lost": (
+        "{goods}的退款已受理，{amount} 正在退回{account}，退款編號 {number}。",
+        "The refund for {goods} is accepted: {amount} is on its way to {account}. Refund number: {number}.",
+    ),
+    "paid_cancel": (
+        "{goods}已取消，{amount} 已退回{account}，退款編號 {number}。",
+        "{goods} is cancelled, and {amount} has been refunded to {account}. Refund number: {number}.",
+    ),
+    "wait_approval": (
+        "{goods}的退款 {amount} 已送出，金額較高，需要主管核准後才會退款，退款編號 {number}。",
+        "The refund of {amount} for {goods} has been submitted. Because of its size a supervisor has to approve it "
+        "first. Refund number: {number}.",
+    ),
+    "being_checked": (
+        "{goods}的退款 {amount} 正在向金流公司確認中，有結果會通知您，退款編號 {number}。",
+        "The refund of {amount} for {goods} is being checked with the payment provider; we will tell you. "
+        "Refund number: {number}.",
+    ),
+    "pay_failed": (
+        "{goods}已取消，但 {amount} 的退款沒有成功，同事正在處理，退款編號 {number}。",
+        "{goods} is cancelled, but the refund of {amount} did not go through; a colleague is on it. "
+        "Refund number: {number}.",
+    ),
+    "done_return": (
+        "{goods}的退貨申請已成立，退貨編號 {number}。收到商品並確認後會退您 {amount}。{instructions}",
+        "The return of {goods} is registered, return number {number}. You get {amount} back once we have received "
+        "and checked it. {instructions}",
+    ),
+    "done_exchange": (
+        "{goods}的換貨申請已成立，換貨編號 {number}。{instructions}",
+        "The exchange of {goods} is registered, return number {number}. {instructions}",
+    ),
+    "send_back": (
+        "請把商品寄回，收到後我們就寄出新品。",
+        "Please send it back; we ship the new one when it has arrived.",
+    ),
+    "declined_refund": (
+        "好的，{goods}沒有取消，也沒有退款。之後想處理隨時告訴我。",
+        "All right: {goods} was not cancelled and nothing was refunded. Tell me whenever you want to take it up again.",
+    ),
+    "declined_return": (
+        "好的，{goods}沒有申請退貨。之後想處理隨時告訴我。",
+        "All right: no return was registered for {goods}. Tell me whenever you want to take it up again.",
+    ),
+    "declined_exchange": (
+        "好的，{goods}沒有申請換貨。之後想處理隨時告訴我。",
+        "All right: no exchange was registered for {goods}. Tell me whenever you want to take it up again.",
+    ),
+    "expired": (
+        "{goods}的確認時間已過，沒有任何變動。需要的話我可以重新試算。",
+        "The time to confirm {goods} has run out, and nothing was changed. I can work it out again if you like.",
+    ),
+    "failed": ("很抱歉，{goods}沒有辦成：{message}", "I am sorry, {goods} could not be done: {message}"),
+    "nothing_moved": ("沒有任何退款或變動。", "Nothing was refunded or changed."),
+    # --- what stands in the way ---
+    "blocked_packed": (
+        "很抱歉，{goods}已經在倉庫包裝，來不及取消，所以沒有退款。您收到之後可以再申請退貨。",
+        "I am sorry: {goods} is already being packed, so it is too late to cancel, and nothing was refunded. You can "
+        "return it after it has arrived.",
+    ),
+    "blocked_shipped": (
+        "{goods}已經寄出，正在運送途中，沒辦法取消。您收到之後可以再申請退貨。",
+        "{goods} is already on its way and cannot be cancelled. You can return it after it has arrived.",
+    ),
+    "blocked_window_over": (
+        "{goods}已經超過退換貨期限，我這邊沒辦法直接處理，需要由同事判斷。{offer}",
+        "The return window for {goods} is over, so I cannot do this by myself; a colleague has to decide. {offer}",
+    ),
+    "blocked_returning": (
+        "{goods}已經有一筆退貨在處理中{number}，不需要再申請一次。",
+        "There is already a return open for {goods}{number}; you need not ask again.",
+    ),
+    "blocked_exchanging": (
+        "{goods}已經有一筆換貨在處理中{number}，不需要再申請一次。",
+        "There is already an exchange open for {goods}{number}; you need not ask again.",
+    ),
+    "blocked_refunded": ("{goods}先前已經退款了{number}。", "{goods} has already been refunded{number}."),
+    "blocked_cancelled": ("{goods}先前已經取消了{number}。", "{goods} has already been cancelled{number}."),
+    "blocked_lost": (
+        "{goods}一直沒有送達，可以退款；如果想要補寄，需要由同事安排。{offer}",
+        "{goods} never arrived and can be refunded; sending it again has to be arranged by a colleague. {offer}",
+    ),
+    "blocked_delivered": ("{goods}沒辦法這樣處理。{offer}", "This is not possible for {goods}. {offer}"),
+    "blocked_unfulfilled": (
+        "{goods}還沒出貨，所以不用換貨；如果不想要了，可以直接取消。",
+        "{goods} has not been shipped, so there is nothing to exchange yet; if you no longer want it, it can be "
+        "cancelled.",
+    ),
+    "arrived": (
+        "物流紀錄顯示{goods}已於 {date} 送達。如果您沒有收到，需要由同事向物流查證。{offer}",
+        "The carrier reports that {goods} was delivered on {date}. If you have not received it, a colleague has to "
+        "look into it. {offer}",
+    ),
+    # --- parcels and refunds ---
+    "parcel_packed": (
+        "{goods}正在倉庫準備，還沒寄出。",
+        "{goods} is being prepared in the warehouse and has not left yet.",
+    ),
+    "parcel_shipped": (
+        "{goods}已於 {date} 寄出（{carrier}），正在運送途中。",
+        "{goods} was shipped on {date} ({carrier}) and is on its way.",
+    ),
+    "parcel_delivered": ("{goods}已於 {date} 送達（{carrier}）。", "{goods} was delivered on {date} ({carrier})."),
+    "parcel_lost": (
+        "{goods}已於 {date} 寄出（{carrier}），但一直沒有送達。需要的話我可以幫您試算退款。",
+        "{goods} was shipped on {date} ({carrier}) but never arrived. I can work out a refund if you like.",
+    ),
+    "no_parcel": ("{goods}還沒包裝，也還沒寄出。", "{goods} has not been packed or shipped yet."),
+    "can_stop": ("如果不想等，我可以幫您取消。", "If you would rather not wait, I can cancel it."),
+    "no_date": ("我這邊看不到預計送達日，不敢亂猜。", "I do not see an expected date and do not want to guess."),
+    "refund_pending": (
+        "{amount} 正在退回{account}（退款編號 {number}）。",
+        "{amount} is on its way to {account} (refund number {number}).",
+    ),
+    "refund_succeeded": (
+        "{amount} 已於 {date} 退回{account}（退款編號 {number}）。",
+        "{amount} was refunded to {account} on {date} (refund number {number}).",
+    ),
+    "refund_unknown": (
+        "{amount} 正在向金流公司確認中（退款編號 {number}）。",
+        "{amount} is being checked with the payment provider (refund number {number}).",
+    ),
+    "refund_failed": (
+        "{amount} 的退款沒有成功，同事正在處理（退款編號 {number}）。",
+        "The refund of {amount} did not go through; a colleague is on it (refund number {number}).",
+    ),
+    "refund_pending_approval": (
+        "{amount} 的退款等待主管核准（退款編號 {number}）。",
+        "The refund of {amount} is waiting for approval (refund number {number}).",
+    ),
+    "refund_other": ("{amount}：{state}（退款編號 {number}）。", "{amount}: {state} (refund number {number})."),
+    "return_line": ("退換貨 {number}：{state}。", "Return {number}: {state}."),
+    "no_refunds": ("這張訂單目前沒有退款或退貨紀錄。", "There is no refund or return on this order so far."),
+    # --- words only ---
+    "greeting": (
+        "您好！我可以幫您查訂單和配送、取消、退貨、換貨或查退款。請問需要什麼協助呢？",
+        "Hello! I can look up your order and its delivery, and help with cancelling, returns, exchanges and refunds. "
+        "What can I do for you?",
+    ),
+    "thanks": ("不客氣！還有需要再告訴我。", "You are welcome! Tell me if there is anything else."),
+    "never_mind": (
+        "好的，都沒有變動。之後需要再告訴我。",
+        "All right, nothing was changed. Tell me if you need anything.",
+    ),
+    "amounts_are_worked_out": (
+        "退款金額是系統依照實際付款、折扣和留下來的商品算出來的，我沒辦法更改，也不能答應其他金額。",
+        "Refund amounts are worked out by the system from what was paid, the discounts and what you keep. I cannot "
+        "change them or promise another amount.",
+    ),
+    "offer_person": (
+        "要我幫您轉接真人客服嗎？",
+        "Shall I ask a colleague to take over?",
+    ),
+    "handing_off": ("好的，我請同事來接手。", "All right, I am asking a colleague to take over."),
+    "handed_off": (
+        "已經請同事接手，會在這個對話裡回覆您。",
+        "I have asked a colleague to take over; they will answer here.",
+    ),
+    "no_hand_off": (
+        "很抱歉，我這邊現在沒辦法轉接，請稍後再試一次。",
+        "I am sorry, I cannot reach a colleague right now. Please try again a little later.",
+    ),
+    "which": (
+        "請問是哪一件商品，想要怎麼處理呢？這張訂單有：{list}。可以取消、退貨、換貨，或查配送。",
+        "Which item is it about, and what would you like? This order has: {list}. I can cancel, return, exchange, or "
+        "check the delivery.",
+    ),
+    "which_of": ("請問是指哪一件：{list}？", "Which one do you mean: {list}?"),
+    "what_for": (
+        "請問{goods}想要怎麼處理呢？可以告訴我是壞了、想退、想換，還是想查配送。",
+        "What would you like to do about {goods}? Tell me whether it is broken, you want to return or exchange it, or "
+        "you wonder where it is.",
+    ),
+    "how_many": ("請問{goods}要處理幾件呢？目前有 {count} 件。", "How many of {goods} is it about? There are {count}."),
+    "no_quote_yet": (
+        "目前還沒有試算過退款。告訴我想取消或退回哪一件，我就幫您算。",
+        "No refund has been worked out yet. Tell me which item you want to cancel or return.",
+    ),
+    "why_amount": ("金額 {amount} 是這樣算的：{why}。", "{amount} is worked out like this: {why}."),
+    "cannot_look": ("很抱歉，我現在讀不到這張訂單。", "I am sorry, I cannot read this order right now."),
+    "trouble": ("很抱歉，這件事我這邊沒有辦成。", "I am sorry, I could not get this done."),
+    "account_card": ("尾號 {last4} 的卡片", "your card ending {last4}"),
+    "account_other": ("原付款方式", "your original payment"),
+    "account_credit": ("購物金", "your store credit"),
+    "part": ("{account} {amount}", "{amount} to {account}"),
+    "number": ("（編號 {number}）", " (number {number})"),
+    "comma": ("、", ", "),
+    "times": ("{name} × {quantity}", "{quantity} × {name}"),
+    "quoted": ("「{name}」", "“{name}”"),
+}
+
+# The reason of a step, for when the quote's own sentence is in another language than the customer's.
+STEPS: Final[dict[str, tuple[str, str]]] = {
+    "returned_goods": ("退掉的商品", "the goods"),
+    "coupon_lost": ("折價券不再適用", "the coupon no longer applies"),
+    "coupon_reduced": ("折扣的份額", "its part of the discount"),
+    "bundle_lost": ("組合優惠不再適用", "the bundle price no longer applies"),
+    "shipping_due": ("不再免運", "shipping is no longer free"),
+    "shipping_returned": ("退還運費", "shipping"),
+    "return_fee": ("退貨手續費", "the return fee"),
+    "carried_over": ("先前未結的差額", "what earlier steps left over"),
+    "payment_limit": ("付款餘額上限", "more than the payments have left"),
+    "floor": ("不足的部分不向您收取", "not charged: a refund is never a bill"),
+}

@@ -1,0 +1,159 @@
+"""Reads a request the way a model does: who said what, what tools have answered, what is asked now."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+CHINESE = re.compile(r"[\u3400-\u9fff]")
+TELLING = re.compile(r"<from_(?:staff|system)>.*?</from_(?:staff|system)>", re.DOTALL)
+TAGS = re.compile(r"</?[a-z_]+(?:\s[^<>]*)?>")
+# Calls that wait for the customer's press.
+ASKING = frozenset({"refund_items", "create_return"})
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Somebody's words. `last_word` is set on the agent's message that ended its turn."""
+
+    author: str
+    text: str
+    last_word: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A call and what came of it."""
+
+    name: str
+    input: Mapping[str, Any]
+    data: Mapping[str, Any]
+    is_error: bool
+
+    @property
+    def code(self) -> str:
+        return str(self.data.get("code", "")) if self.is_error else ""
+
+    @property
+    def status(self) -> str:
+        """confirmed, declined, expired, … or "error"."""
+        return "error" if self.is_error else str(self.data.get("status", ""))
+
+
+Event = Said | Answer
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """`tools` are the schemas of the tools that may be called now, by name."""
+
+    events: Sequence[Event]
+    tools: Mapping[str, Mapping[str, Any]]
+
+    @cached_property
+    def turns(self) -> list[list[Event]]:
+        """The events, cut where the agent had had its say or the customer passed over what was on offer."""
+        turns: list[list[Event]] = [[]]
+        for event in self.events:
+            if isinstance(event, Said) and event.author == "customer" and _is_over(turns[-1]):
+                turns.append([])
+            turns[-1].append(event)
+        return turns
+
+    @property
+    def answers(self) -> list[Answer]:
+        """What tools have answered in this turn."""
+        return [event for event in self.turns[-1] if isinstance(event, Answer)]
+
+    @property
+    def wish(self) -> str:
+        """The customer's words of this turn."""
+        return words_of(self.turns[-1])
+
+    @property
+    def wish_before(self) -> str:
+        """The customer's words of the turn before."""
+        return words_of(self.turns[-2]) if len(self.turns) > 1 else ""
+
+    @property
+    def last_words(self) -> str:
+        """How the agent ended its previous turn."""
+        said = [event for turn in self.turns[:-1] for event in turn if isinstance(event, Said)]
+        return next((event.text for event in reversed(said) if event.author == "agent"), "")
+
+    @property
+    def chinese(self) -> bool:
+        """Does the customer write Chinese? The last words that have any letters decide."""
+        for event in reversed(self.events):
+            if isinstance(event, Said) and event.author == "customer" and re.search(r"\w", event.text):
+                return bool(CHINESE.search(event.text)) or not re.search(r"[A-Za-z]{2}", event.text)
+        return True
+
+    def latest(self, name: str) -> Answer | None:
+        """The last good answer of a tool in the whole conversation."""
+        found = [event for event in self.events if isinstance(event, Answer) and event.name == name]
+        return next((answer for answer in reversed(found) if not answer.is_error), None)
+
+
+def words_of(turn: Sequence[Event]) -> str:
+    return "\n".join(event.text for event in turn if isinstance(event, Said) and event.author == "customer")
+
+
+def _is_over(turn: Sequence[Event]) -> bool:
+    """Would a customer's next words begin something new?"""
+    for event in reversed(turn):
+        if isinstance(event, Answer) and event.name in ASKING and event.status in {"declined", "expired"}:
+            return True
+        if isinstance(event, Said) and event.author == "agent":
+            return event.last_word
+    return False
+
+
+def read(body: Mapping[str, Any]) -> Conversation:
+    tools = {tool["name"]: tool.get("input_schema", {}) for tool in body.get("tools") or ()}
+    if (body.get("tool_choice") or {}).get("type") == "none":
+        tools = {}
+    return Conversation(list(_events(body["messages"])), tools)
+
+
+def _events(messages: Sequence[Mapping[str, Any]]) -> Iterator[Event]:
+    calls: dict[str, Mapping[str, Any]] = {}
+    for message in messages:
+        content = message["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        uses = [block for block in blocks if block["type"] == "tool_use"]
+        calls |= {block["id"]: block for block in uses}
+        for block in blocks:
+            if block["type"] == "tool_result":
+                yield _answer(block, calls.get(block["tool_use_id"], {}))
+            elif block["type"] == "text" and message["role"] == "assistant":
+                yield Said("agent", block["text"], last_word=not uses)
+            elif block["type"] == "text":
+                yield from _told(block["text"])
+
+
+def _told(text: str) -> Iterator[Said]:
+    """A user's text block: the customer's words, without tags; words of the shop are labelled by the harness."""
+    for label in TELLING.findall(text):
+        yield Said("shop", TAGS.sub("", label))
+    own = TAGS.sub(" ", TELLING.sub(" ", text)).strip()
+    if own:
+        yield Said("customer", own)
+
+
+def _answer(block: Mapping[str, Any], call: Mapping[str, Any]) -> Answer:
+    content = block.get("content", "")
+    if not isinstance(content, str):
+        content = "".join(part.get("text", "") for part in content)
+    try:
+        data = json.loads(content)
+    except ValueError:
+        data = {"message": content}
+    return Answer(
+        name=str(call.get("name", "")),
+        input=call.get("input", {}),
+        data=data if isinstance(data, dict) else {"message": content},
+        is_error=bool(block.get("is_error")),
+    )

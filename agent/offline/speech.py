@@ -1,0 +1,95 @@
+"""Builds sentences from tool results: goods by name, amounts as the result shows them, accounts, reasons."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agent.offline.deciding import Decision
+from agent.offline.phrases import PHRASES, STEPS
+from agent.offline.reading import CHINESE
+
+Data = Mapping[str, Any]
+CREDIT_METHODS = frozenset({"store_credit", "credit", "points"})
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """One language."""
+
+    chinese: bool
+
+    def say(self, phrase: str, **values: Any) -> str:
+        text = PHRASES[phrase][0 if self.chinese else 1].format(**values).strip()
+        return text[:1].upper() + text[1:] if not self.chinese else text
+
+    def piece(self, phrase: str, **values: Any) -> str:
+        """A part of a sentence, its spaces and small letters kept."""
+        return PHRASES[phrase][0 if self.chinese else 1].format(**values)
+
+    def join(self, sentences: Sequence[str]) -> str:
+        said = [sentence for sentence in dict.fromkeys(sentences) if sentence]
+        return ("" if self.chinese else " ").join(said)
+
+    def paragraphs(self, parts: Sequence[str]) -> str:
+        return "\n\n".join(part for part in dict.fromkeys(parts) if part)
+
+    # --- goods ---
+
+    def goods(self, decisions: Sequence[Decision]) -> str:
+        return self.listed([(one.line.title, one.quantity) for one in decisions])
+
+    def listed(self, goods: Sequence[tuple[str, int]]) -> str:
+        return self.piece("comma").join(self._named(name, quantity) for name, quantity in goods)
+
+    def _named(self, name: str, quantity: int) -> str:
+        quoted = self.piece("quoted", name=name)
+        return quoted if quantity == 1 else self.piece("times", name=quoted, quantity=quantity)
+
+    def lines(self, lines: Sequence[Data]) -> str:
+        """The lines of a quote, a return or a parcel."""
+        return self.listed([(str(line.get("name", line.get("line_item_id"))), int(line["quantity"])) for line in lines])
+
+    # --- money ---
+
+    def account(self, to: Sequence[Data]) -> str:
+        """Where money goes. Several accounts each with its amount."""
+        named = [self._account(entry) for entry in to]
+        if not named:
+            return self.piece("account_other")
+        if len(named) == 1:
+            return named[0]
+        parts = zip(named, to, strict=True)
+        return self.piece("comma").join(
+            self.piece("part", account=name, amount=entry.get("display", "")) for name, entry in parts
+        )
+
+    def _account(self, entry: Data) -> str:
+        if entry.get("last4"):
+            return self.piece("account_card", last4=entry["last4"])
+        return self.piece("account_credit" if entry.get("method") in CREDIT_METHODS else "account_other")
+
+    def why(self, quote: Data) -> str:
+        """The quote's own sentence, or, if that is in the other language, its steps."""
+        own = str(quote.get("explanation") or "").strip().rstrip("。.")
+        steps = quote.get("steps") or []
+        if own and (self._fits(own, quote) or not steps):
+            return own
+        parts = [f"{self._step(step, quote)} {step.get('display', step.get('amount', ''))}" for step in steps]
+        return f"{'；'.join(parts) if self.chinese else '; '.join(parts)} = {quote.get('display', '')}"
+
+    def _step(self, step: Data, quote: Data) -> str:
+        if step.get("code") == "returned_goods" and quote.get("lines"):
+            return self.lines(quote["lines"])
+        words = STEPS.get(str(step.get("code")))
+        return words[0 if self.chinese else 1] if words else str(step.get("text", ""))
+
+    def _fits(self, text: str, quote: Data) -> bool:
+        """Is the sentence in this language? Names and labels are as the shop wrote them and say nothing."""
+        names = [str(line.get("name", "")) for line in quote.get("lines") or ()]
+        labels = [str((step.get("params") or {}).get("label") or "") for step in quote.get("steps") or ()]
+        for name in sorted(filter(None, names + labels), key=len, reverse=True):
+            text = text.replace(name, " ")
+        if self.chinese:
+            return len(re.findall(r"\b[a-z]{3,}\b", text)) < 2
+        return not CHINESE.search(text)

@@ -1,0 +1,132 @@
+"""What the stand-in says about offers, outcomes, obstacles, parcels and refunds. Every fact is from a tool result."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agent.offline.deciding import Decision
+from agent.offline.goods import Line
+from agent.offline.outcomes import Outcome
+from agent.offline.phrases import PHRASES
+from agent.offline.speech import Speech
+
+Data = Mapping[str, Any]
+REFUND_WORDS = {
+    "pending_approval": "wait_approval",
+    "unknown": "being_checked",
+    "failed": "pay_failed",
+    "succeeded": "paid_cancel",
+}
+
+
+def offer(speech: Speech, quote: Data, group: Sequence[Decision]) -> str:
+    """The amount and why, for one quote."""
+    to = quote.get("to") or ()
+    account = speech.piece("to", account=speech.account(to)) if to else ""
+    amount = speech.say(
+        f"offer_{quote.get('action', 'cancel')}", goods=speech.goods(group), amount=quote.get("display", ""), to=account
+    )
+    return speech.join([amount, speech.say("why", why=speech.why(quote))])
+
+
+def outcome(speech: Speech, end: Outcome) -> str:
+    """How a card ended."""
+    goods = speech.lines(end.lines)
+    status = end.answer.status
+    if status == "confirmed":
+        return _confirmed(speech, end, goods)
+    if status == "declined":
+        kind = "refund" if end.kind in {"cancel", "lost"} else end.kind
+        return speech.say(f"declined_{kind}", goods=goods)
+    if status == "expired":
+        return speech.say("expired", goods=goods)
+    message = end.answer.data.get("message") or speech.say("trouble")
+    return speech.join([speech.say("failed", goods=goods, message=message), speech.say("nothing_moved")])
+
+
+def _confirmed(speech: Speech, end: Outcome, goods: str) -> str:
+    data = end.answer.data
+    if end.kind in {"return", "exchange"}:
+        made = data.get("return") or {}
+        instructions = made.get("instructions") or (speech.say("send_back") if end.kind == "exchange" else "")
+        said = speech.say(
+            f"done_{end.kind}",
+            goods=goods,
+            number=made.get("return_id", ""),
+            amount=made.get("display") or end.quote.get("display", ""),
+            instructions=instructions,
+        )
+        return speech.join([said, _because(speech, end)]) if end.kind == "return" else said
+    refund = data.get("refund") or {}
+    phrase = REFUND_WORDS.get(str(refund.get("state")), f"done_{end.kind}")
+    said = speech.say(
+        phrase,
+        goods=goods,
+        amount=refund.get("display", end.quote.get("display", "")),
+        account=speech.account(refund.get("to") or end.quote.get("to") or ()),
+        number=refund.get("refund_id", ""),
+    )
+    return speech.join([said, _because(speech, end)])
+
+
+def _because(speech: Speech, end: Outcome) -> str:
+    return speech.say("why", why=speech.why(end.quote)) if end.quote else ""
+
+
+def note(speech: Speech, one: Decision, *, parcels: Sequence[Data], refunds: Sequence[Data]) -> str:
+    """What stands in the way of a wish, or the answer to a question about one line."""
+    goods = speech.listed([(one.line.title, 1)])
+    units = one.units or {}
+    if one.kind == "track":
+        return where(speech, one.line, parcels)
+    if one.kind == "what":
+        return speech.say("what_for", goods=goods)
+    if one.kind == "how_many":
+        return speech.say("how_many", goods=goods, count=one.quantity)
+    if one.kind == "arrived":
+        return speech.say("arrived", goods=goods, date=units.get("date") or "", offer=speech.say("offer_person"))
+    if one.kind != "blocked" or f"blocked_{one.state}" not in PHRASES:
+        return ""
+    number = units.get("return_id") or units.get("refund_id")
+    values = {"goods": goods, "offer": speech.say("offer_person")}
+    told = speech.say(f"blocked_{one.state}", number=speech.piece("number", number=number) if number else "", **values)
+    more = [where(speech, one.line, parcels)] if one.state == "shipped" else []
+    if one.state in {"refunded", "cancelled"}:
+        more += [refund(speech, item) for item in refunds if number in {None, item.get("refund_id")}]
+    return speech.join([told, *more])
+
+
+def where(speech: Speech, line: Line, parcels: Sequence[Data]) -> str:
+    """Where the goods of one line are, as the shop and the carrier have reported."""
+    mine = [parcel for parcel in parcels if _holds(parcel, line)]
+    told = [_parcel(speech, parcel, speech.listed([(line.title, 1)])) for parcel in mine]
+    waiting = any(units.get("state") == "unfulfilled" for units in line.units)
+    if waiting or not mine:
+        told.append(speech.say("no_parcel", goods=speech.listed([(line.title, 1)])))
+    if any("cancel" in (units.get("can") or ()) for units in line.units):
+        told.append(speech.say("can_stop"))
+    return speech.join(told)
+
+
+def _holds(parcel: Data, line: Line) -> bool:
+    return any(item.get("line_item_id") == line.line_item_id for item in parcel.get("lines") or ())
+
+
+def _parcel(speech: Speech, parcel: Data, goods: str) -> str:
+    state = str(parcel.get("state"))
+    day = parcel.get("delivered_at") if state == "delivered" else parcel.get("shipped_at")
+    carrier = " ".join(str(parcel[key]) for key in ("carrier", "tracking_number") if parcel.get(key))
+    phrase = f"parcel_{state}" if f"parcel_{state}" in PHRASES else "parcel_packed"
+    return speech.say(phrase, goods=goods, date=str(day or "")[:10], carrier=carrier or "—")
+
+
+def refund(speech: Speech, item: Data) -> str:
+    state = str(item.get("state"))
+    phrase = f"refund_{state}" if f"refund_{state}" in PHRASES else "refund_other"
+    return speech.say(
+        phrase,
+        amount=item.get("display", ""),
+        account=speech.account(item.get("to") or ()),
+        number=item.get("refund_id", ""),
+        date=str(item.get("created_at") or "")[:10],
+        state=item.get("state_text") or state,
+    )

@@ -1,0 +1,176 @@
+"""What customers say, as patterns: complaints and wishes about goods, and topics of whole messages."""
+
+import re
+from enum import StrEnum
+from typing import Final
+
+
+class Intent(StrEnum):
+    """What one clause says about goods."""
+
+    DEFECTIVE = "defective"
+    WRONG_ITEM = "wrong_item"
+    NOT_ARRIVED = "not_arrived"
+    DONT_WAIT = "dont_wait"
+    LOST = "lost"
+    CANCEL = "cancel"
+    RETURN = "return"
+    REFUND = "refund"
+    EXCHANGE = "exchange"
+    CHANGED_MIND = "changed_mind"
+
+
+class Topic(StrEnum):
+    """What a whole message is about."""
+
+    PERSON = "person"
+    REFUND_STATUS = "refund_status"
+    WHY = "why"
+    TRACK = "track"
+    MORE_MONEY = "more_money"
+    NEVER_MIND = "never_mind"
+    YES = "yes"
+    THANKS = "thanks"
+    GREETING = "greeting"
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+INTENTS: Final[dict[Intent, re.Pattern[str]]] = {
+    Intent.DEFECTIVE: _any(
+        r"壞|故障|瑕疵|沒有?聲音|無聲|不能用|沒(?:辦)?法(?:使)?用|無法使用|不會動|破|裂|斷|刮傷|刮痕|漏水|充不了電|充不進|不能充電?",
+        r"沒反應|接觸不良|雜音|有問題|異常|當機|不亮|損壞|毀損|掉漆|開不了機|連不上",
+        r"\bbroken?\b|\bdefect|\bfaulty|\bno sound|n'?t work|\bnot work|stopped working|\bdamaged|\bcracked",
+        r"(?:won'?t|does ?n[o']t|cannot|can'?t) (?:turn on|charge|start|connect|work|switch on)|\bdead\b|\bmalfunction",
+        r"\bsilent\b|\bcrackl|\bscratched|\btorn\b|\bleak|\bno audio",
+    ),
+    Intent.WRONG_ITEM: _any(
+        r"寄錯|送錯|發錯|給錯|出錯貨|不是我[買訂]的|(?:顏色|尺寸|款式|型號)不對|跟(?:我)?訂的不一樣",
+        r"\bwrong (?:item|one|colou?r|size|product|model|thing)|not what i ordered",
+    ),
+    Intent.NOT_ARRIVED: _any(
+        r"(?:還沒|還未|尚未|沒有|一直沒|沒|未)有?(?:收到|寄到|寄出|到貨|送到|送來|出貨|寄來|寄|到|來)(?!過|底)",
+        r"(?:has|have|is|did|was|were|had) ?n[o']t (?:yet )?(?:been )?"
+        r"(?:arrived?|shipped?|come|delivered|sent|received?|got(?:ten)?|here)",
+        r"\bnever (?:arrived|came|received|got)|still (?:waiting|not here|hasn'?t)",
+        r"not (?:yet )?(?:arrived|shipped|here)",
+    ),
+    Intent.DONT_WAIT: _any(
+        r"不想再?等|不要再?等|不等了|等不及|等太久|等很久|等了.{0,5}(?:天|週|周|禮拜|星期|月|久)|太慢|懶得等",
+        r"(?:do ?n[o']t|no longer|not|never) (?:want|wish|going|willing) to (?:keep )?wait|(?:can'?t|cannot) wait",
+        r"\b(?:takes?|taking|took) (?:too|so) long|tired of waiting|\btoo slow|rather not wait|not wait any",
+    ),
+    Intent.LOST: _any(r"弄丟|遺失|寄丟|搞丟|不見了|丟件|丟了", r"\blost\b|\bmissing\b"),
+    Intent.CANCEL: _any(r"取消|不訂了|不買了", r"\bcancel"),
+    Intent.RETURN: _any(
+        r"退貨|退回|寄回|退還|退掉|全退|[想要可能都]以?退(?!款|錢|費)|退\s*(?:[一二兩三四五六七八九十]|\d{1,2}(?!\d))",
+        r"\breturn(?:ing)?\b|send (?:it|them|this|these) back",
+    ),
+    Intent.REFUND: _any(r"退款|退錢|退費|還我錢|還錢", r"\brefund|money back|\breimburse"),
+    Intent.EXCHANGE: _any(
+        r"換貨|[想要]換|換新|更換|換(?:一|個|成)|換[兩二三四五六]", r"\breplace|\bexchang|\bswap\b|a new one"
+    ),
+    Intent.CHANGED_MIND: _any(
+        r"不想要|不要了|不喜歡|後悔|用不到|不需要|買錯|買太多|多買|不合適|不適合",
+        r"(?:do ?n[o']t|no longer|don’t) (?:want|like|need)(?! (?:to|an?|any) )|changed my mind|by mistake|n'?t fit",
+    ),
+}
+
+# "I don't want a return, I want …": what is ruled out says nothing about what is wanted.
+RULED_OUT: Final = _any(
+    r"(?:不要|不想要?|不用|不是要|不必|別|先不)(?:幫我)?(?:退貨|退款|退錢|換貨|換|取消|退)了?",
+    r"(?:do ?n[o']t|don’t) (?:want|need) (?:to |an? |any )?(?:refund|return|exchange|replacement|cancel)\w*",
+    r"\b(?:not|instead of) (?:an? )?(?:refund|return|exchange|replacement)\b|不(?:退|換|取消)",
+    r"(?:沒有?|不是|並非)(?:壞|故障|瑕疵|問題)|(?:is ?n[o']t|not) (?:broken|defective|damaged|faulty)|nothing wrong",
+)
+
+TOPICS: Final[dict[Topic, re.Pattern[str]]] = {
+    Topic.PERSON: _any(
+        r"真人|(?:找|要|轉|請|跟|叫|有).{0,4}(?:客服|專人)",
+        r"\bhuman\b|real person|talk to (?:a |some)|speak (?:to|with)",
+        r"\b(?:an?|the|live) (?:agent|person|representative)\b|customer service",
+    ),
+    Topic.REFUND_STATUS: _any(
+        r"退款.{0,2}(?:進度|狀態|到了|下來|何時|什麼時候|了嗎|好了|紀錄|多久)|什麼時候.{0,5}(?:退款|退錢|入帳)",
+        r"(?:錢|款項).{0,6}(?:什麼時候|何時|到了|入帳|進來|在哪|哪裡)|(?:什麼時候|何時).{0,6}(?:錢|款項)",
+        r"refund status|status of (?:my|the) refund|where(?:'s| is) my (?:refund|money)|has my refund",
+        r"when (?:will|do|can) i (?:get|receive|see) (?:my|the) (?:refund|money)",
+    ),
+    Topic.WHY: _any(
+        r"(?:為什麼|為何)(?!.{0,4}不[能可]).{0,8}(?:\d|退|算|金額|錢|少|只)|怎麼(?:只|才|會是|算|少)|如何計算|怎麼來的|(?:\d|金額).{0,6}(?:為什麼|怎麼)",
+        r"(?:why|how come).{0,24}(?:\d|refund|amount|only|less|much|deduct)",
+        r"how .{0,20}(?:calculat|work(?:ed)? out|comput)",
+    ),
+    Topic.TRACK: _any(
+        r"到哪|在哪|哪裡了|物流|配送(?:進度|狀態)|貨況|追蹤|查件|(?:什麼時候|何時|多久)(?:會|才會|可以|才)?(?:到|寄|出貨|送|收到)",
+        r"(?:出貨|寄出|寄|到貨)了(?:嗎|沒)|包裹",
+        r"where(?:'s| is| are| was)\b|\btrack|\bparcel|delivery status|shipping status|when (?:will|does|do|is) .{0,40}"
+        r"(?:arriv|ship|come|deliver|get here)|has .{0,30}shipped|shipped yet",
+    ),
+    Topic.MORE_MONEY: _any(
+        r"(?:退|賠|補償|補|給我).{0,10}?(?:NT\$|\$)?\s*\d[\d,]{2,}\s*(?:元|塊)?|多退|退多一?點|太少|不夠|全額退",
+        r"(?:refund|give|pay|compensate|send) .{0,14}?(?:NT\$|\$)?\s*\d[\d,]{2,}|more money|not enough|full refund",
+    ),
+    Topic.NEVER_MIND: _any(
+        r"^\s*(?:算了|沒事了?|不用了|先不用|先不要了?|不退了|不取消了|不換了)",
+        r"^\s*(?:never ?mind|forget it|no,? thanks?)\b",
+    ),
+    Topic.YES: _any(
+        r"^\s*(?:好的?|可以|對|是的?|沒問題|確認|同意|麻煩(?:您|你|了)?|那就這樣|要)[\s，,。！!啊喔呀吧了謝您你幫我請]*$",
+        r"^\s*(?:ok(?:ay)?|yes|yep|yeah|sure|please(?: do)?|go ahead|confirm(?:ed)?|do it|sounds good)"
+        r"[\s,.!]*(?:please)?[\s.!]*$",
+    ),
+    Topic.THANKS: _any(r"謝謝|感謝|謝啦|辛苦了", r"\bthank|\bthx\b|\bcheers\b"),
+    Topic.GREETING: _any(
+        r"^\s*(?:您好|你好|哈囉|嗨|安安|早安|午安|晚安|在嗎)",
+        r"^\s*(?:hi|hello|hey|good (?:morning|afternoon|evening))\b",
+    ),
+}
+
+EVERYTHING: Final = _any(
+    r"全部|整張|整筆|整單|所有|通通|統統|全退|全都|取消.{0,4}訂單|訂單.{0,3}取消",
+    r"\beverything\b|\ball of (?:it|them)\b|(?:whole|entire) order|cancel (?:my|the|this) order|all (?:my )?items",
+)
+KEPT: Final = _any(r"留著|保留|留下", r"\bkeep")
+ALL_OF_THEM: Final = _any(r"都", r"\bboth\b|\ball\b|\bevery\b")
+CLAUSE_END: Final = re.compile(
+    r"[，。；！？,;!?\n…]|\.(?=\s|$)|而且|然後|但是|不過|還有|另外|以及|可是|\b(?:and|but|also|while|plus|then)\b",
+    re.IGNORECASE,
+)
+JOINS: Final = frozenset({"and", "plus", "還有", "以及"})
+
+_NUMBERS: Final = {
+    "一": 1, "二": 2, "兩": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10,
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+}  # fmt: skip
+_COUNTED: Final = re.compile(
+    r"(\d{1,3}|[一二兩三四五六七八九十])\s*(?:個|件|副|支|條|組|盒|台|臺|隻|雙|張|片|瓶|只|顆|本|包|份|套)(?!月|禮拜|星期|小時)"
+    r"|\b(\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten) (?:of|pieces?|pcs|units?)\b",
+    re.IGNORECASE,
+)
+_BEFORE_GOODS: Final = re.compile(
+    r"\b(\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten)\s+(?:(?!days?|weeks?|months?|hours?)[a-z-]+\s+){0,2}$",
+    re.IGNORECASE,
+)
+
+
+def count_in(clause: str, goods_at: int | None) -> int | None:
+    """How many the clause speaks of: a number with a measure word, or one right before the goods (English)."""
+    found = _COUNTED.search(clause)
+    if not found and goods_at is not None:
+        found = _BEFORE_GOODS.search(clause[:goods_at])
+    if not found:
+        return None
+    number = next(group for group in found.groups() if group).lower()
+    return _NUMBERS.get(number) or int(number)
+
+
+def intents_in(clause: str) -> frozenset[Intent]:
+    left = RULED_OUT.sub(" ", clause)
+    return frozenset(intent for intent, pattern in INTENTS.items() if pattern.search(left))
+
+
+def topics_in(text: str) -> frozenset[Topic]:
+    return frozenset(topic for topic, pattern in TOPICS.items() if pattern.search(text))
