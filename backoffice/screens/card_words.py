@@ -53,7 +53,7 @@ def chat_words() -> dict[str, Any]:
         "send_again": _("Send again"),
         "offline": _("The connection is interrupted. We keep trying; nothing is lost."),
         "unsure": _(
-            "The connection broke off, so we do not know yet whether it went through. Press again: it counts once."
+            "The connection broke off: we do not know yet whether it went through. Press again, it counts once."
         ),
         "unreadable": _("The shop's answer could not be read. Reload the page to see where things stand."),
         "left": _("%(time)s left"),
