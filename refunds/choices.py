@@ -60,7 +60,7 @@ def clean_note(note: Any, *, field: str = "note", required: bool = False) -> str
     text = note.strip() if isinstance(note, str) else note
     if text in (None, ""):
         if required:
-            raise errors.note_missing()
+            raise errors.note_missing(field)
         return ""
     if not isinstance(text, str) or len(text) > MAX_NOTE or not readable(text, allow="\n\r\t"):
         raise errors.note_unusable(field, MAX_NOTE)

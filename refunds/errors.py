@@ -92,9 +92,9 @@ def no_such_return() -> NotFound:
     return NotFound(_("There is no return with this id."), hint=_("Check the id."), field="return_id")
 
 
-def note_missing() -> InvalidInput:
+def note_missing(field: str) -> InvalidInput:
     return InvalidInput(
-        "note",
+        field,
         _("Say in a few words why, so that others can follow it later."),
         hint=_("Write the reason and confirm once more."),
     )

@@ -36,16 +36,17 @@ def history_of(order: Order, *, without: Return | None = None) -> History:
 
     `without`: a return that is being settled now, and therefore counts neither as gone nor as promised.
     """
-    refunded = [refund.quote for refund in spent_refunds(order)]
-    promised = [item.quote for item in open_promises(order) if item != without and item.quote is not None]
+    refunds = spent_refunds(order)
+    promises = [item for item in open_promises(order) if item != without]
+    promised = [item.quote for item in promises if item.quote is not None]
+    counted = [*(refund.quote for refund in refunds), *promised]
     payments = list(order.payments.all())
     promise = sum(quote.amount for quote in promised)
-    counted = [*refunded, *promised]
     ledger = Ledger(
         paid=sum(payment.amount for payment in payments),
         refunded=sum(quote.amount for quote in counted),
         fees_taken=sum(quote.fee for quote in counted),
-        returns_counted=sum(quote.counts_as_return for quote in counted),
+        returns_counted=_returns_before(without, refunds, promises),
         payments_left=max(sum(payment.left for payment in payments) - promise, 0),
     )
     return History(gone=_departures(counted), ledger=ledger)
@@ -56,7 +57,7 @@ def spent_refunds(order: Order) -> list[Refund]:
     return list(
         Refund.objects.filter(order=order)
         .exclude(state__in=RELEASED)
-        .select_related("quote")
+        .select_related("quote", "return_request")
         .prefetch_related("quote__lines__line_item")
     )
 
@@ -68,6 +69,18 @@ def open_promises(order: Order) -> list[Return]:
         .select_related("quote")
         .prefetch_related("quote__lines__line_item")
     )
+
+
+def _returns_before(settled: Return | None, refunds: Iterable[Refund], promises: Iterable[Return]) -> int:
+    """How many returns count towards the fee; for one that is being settled, those that were asked for before it.
+
+    So the first return stays free even if the parcel of the second arrives first.
+    """
+    counting = [refund.return_request for refund in refunds if refund.quote.counts_as_return]
+    counting += [item for item in promises if item.quote is not None and item.quote.counts_as_return]
+    if settled is None:
+        return len(counting)
+    return sum((item.created_at, item.pk) < (settled.created_at, settled.pk) for item in counting)
 
 
 def _departures(quotes: Iterable[RefundQuote]) -> tuple[Departure, ...]:

@@ -140,8 +140,8 @@ def _audit_attempt(attempt: GatewayAttempt, outcome: str, fields: dict[str, Any]
         action=f"attempt.{outcome}",
         actor=PAYMENTS,
         subject_type="gateway_attempt",
-        subject_id=attempt.idempotency_key,
+        subject_id=str(attempt.pk),
         order=refund.order,
         outcome=fields,
-        correlation={"refund_id": refund.pk, "allocation_id": attempt.allocation_id},
+        correlation={"refund_id": refund.pk, "idempotency_key": attempt.idempotency_key},
     )

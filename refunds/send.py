@@ -67,10 +67,10 @@ def _record_claim(attempt: GatewayAttempt, refund: Refund, allocation: RefundAll
         action="attempt.sending",
         actor=outcome.PAYMENTS,
         subject_type="gateway_attempt",
-        subject_id=attempt.idempotency_key,
+        subject_id=str(attempt.pk),
         order=refund.order,
         computed={"amount": allocation.amount, "payment_id": allocation.payment_id, "provider": attempt.provider},
-        correlation={"refund_id": refund.pk, "allocation_id": allocation.pk},
+        correlation={"refund_id": refund.pk, "idempotency_key": attempt.idempotency_key},
     )
 
 

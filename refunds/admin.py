@@ -1,0 +1,192 @@
+"""Refunds in Django admin: everything to look at, nothing to change, except the simulated gateway's switches."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from orders.admin_links import ReadOnlyAdmin, ReadOnlyInline, admin_link, list_link, register_subject
+from orders.models import AuditEvent
+from orders.money import format_money
+from refunds.models import (
+    GatewayAttempt,
+    QuoteLine,
+    Refund,
+    RefundAllocation,
+    RefundPolicy,
+    RefundQuote,
+    Return,
+    ReturnLine,
+    SimulatedFault,
+    SimulatedRefund,
+)
+
+register_subject("quote", RefundQuote)
+register_subject("refund", Refund)
+register_subject("return", Return)
+register_subject("allocation", RefundAllocation)
+register_subject("gateway_attempt", GatewayAttempt)
+
+
+class Record(ReadOnlyAdmin):
+    """A record with a public id: its page leads to its history, its list to its order and shows money as people do."""
+
+    extra_fields = ("history",)
+
+    @admin.display(description=_("history"))
+    def history(self, record: Any) -> str:
+        return list_link(AuditEvent, _("Audit events about it"), q=record.pk)
+
+    @admin.display(description=_("order"), ordering="order__number")
+    def of_order(self, record: Any) -> str:
+        return admin_link(record.order)
+
+    @admin.display(description=_("amount"), ordering="amount")
+    def money(self, record: Any) -> str:
+        return format_money(record.amount, record.currency)
+
+
+class LinesInline(ReadOnlyInline):
+    show_change_link = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).select_related("line_item", "shipment_line__line_item")
+
+
+class QuoteLineInline(LinesInline):
+    model = QuoteLine
+    fields = ("line_item", "shipment_line", "quantity", "reason", "shop_fault")
+
+
+class ReturnLineInline(LinesInline):
+    model = ReturnLine
+    fields = ("line_item", "shipment_line", "quantity", "reason")
+
+
+class AllocationInline(ReadOnlyInline):
+    model = RefundAllocation
+    fields = ("id", "position", "payment", "amount", "state", "attempt")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).select_related("payment")
+
+
+class AttemptInline(ReadOnlyInline):
+    model = GatewayAttempt
+    fields = ("number", "outcome", "provider", "provider_refund_id", "code", "started_at", "answered_at", "times_asked")
+
+
+@admin.register(RefundPolicy)
+class RefundPolicyAdmin(ReadOnlyAdmin):
+    list_display = ("__str__", "state", "in_force_from", "return_fee", "return_fee_enabled", "approval_above")
+    search_fields = ("currency", "version")
+    list_filter = ("currency", "state")
+    date_hierarchy = "in_force_from"
+
+
+@admin.register(RefundQuote)
+class RefundQuoteAdmin(Record):
+    list_display = ("id", "of_order", "action", "state", "money", "asker", "asked_by", "created_at", "expires_at")
+    list_select_related = ("order", "asked_by")
+    search_fields = ("id", "order__number", "customer__name", "refund__id", "conversation_ref", "tool_call_ref")
+    list_filter = ("state", "action", "asker", "currency", "policy")
+    date_hierarchy = "created_at"
+    inlines = (QuoteLineInline,)
+
+
+@admin.register(Refund)
+class RefundAdmin(Record):
+    list_display = ("id", "of_order", "money", "state", "of_quote", "confirmed_by_kind", "confirmed_by", "created_at")
+    list_select_related = ("order", "quote", "confirmed_by")
+    search_fields = ("id", "order__number", "quote__id", "note", "allocations__attempts__provider_refund_id")
+    list_filter = ("state", "confirmed_by_kind", "currency")
+    date_hierarchy = "created_at"
+    inlines = (AllocationInline,)
+
+    @admin.display(description=_("quote"))
+    def of_quote(self, refund: Refund) -> str:
+        return admin_link(refund.quote)
+
+
+@admin.register(RefundAllocation)
+class RefundAllocationAdmin(Record):
+    list_display = ("id", "of_refund", "of_payment", "amount", "state", "attempt")
+    list_select_related = ("refund", "payment")
+    search_fields = ("id", "refund__id", "refund__order__number", "payment__id")
+    list_filter = ("state", "payment__method")
+    inlines = (AttemptInline,)
+
+    @admin.display(description=_("refund"))
+    def of_refund(self, allocation: RefundAllocation) -> str:
+        return admin_link(allocation.refund)
+
+    @admin.display(description=_("payment"))
+    def of_payment(self, allocation: RefundAllocation) -> str:
+        return admin_link(allocation.payment)
+
+
+@admin.register(GatewayAttempt)
+class GatewayAttemptAdmin(Record):
+    list_display = (
+        "idempotency_key",
+        "of_refund",
+        "number",
+        "outcome",
+        "provider_refund_id",
+        "code",
+        "started_at",
+        "answered_at",
+    )
+    list_select_related = ("allocation__refund",)
+    search_fields = (
+        "idempotency_key",
+        "provider_refund_id",
+        "allocation__refund__id",
+        "allocation__refund__order__number",
+    )
+    list_filter = ("outcome", "provider", "code")
+    date_hierarchy = "started_at"
+    extra_fields = ("of_refund", "history")
+
+    @admin.display(description=_("refund"))
+    def of_refund(self, attempt: GatewayAttempt) -> str:
+        return admin_link(attempt.allocation.refund)
+
+    def history(self, record: GatewayAttempt) -> str:
+        return list_link(AuditEvent, _("Audit events about its refund"), q=record.allocation.refund_id)
+
+
+@admin.register(Return)
+class ReturnAdmin(Record):
+    list_display = ("id", "of_order", "kind", "state", "of_quote", "of_refund", "confirmed_by_kind", "created_at")
+    list_select_related = ("order", "quote", "refund")
+    search_fields = ("id", "order__number", "quote__id", "refund__id", "note")
+    list_filter = ("state", "kind", "confirmed_by_kind")
+    date_hierarchy = "created_at"
+    inlines = (ReturnLineInline,)
+
+    @admin.display(description=_("quote"))
+    def of_quote(self, request: Return) -> str:
+        return admin_link(request.quote)
+
+    @admin.display(description=_("refund"))
+    def of_refund(self, request: Return) -> str:
+        return admin_link(request.refund)
+
+
+@admin.register(SimulatedRefund)
+class SimulatedRefundAdmin(ReadOnlyAdmin):
+    list_display = ("provider_refund_id", "idempotency_key", "charge_ref", "amount", "currency", "created_at")
+    search_fields = ("provider_refund_id", "idempotency_key", "charge_ref")
+    list_filter = ("currency",)
+    date_hierarchy = "created_at"
+
+
+@admin.register(SimulatedFault)
+class SimulatedFaultAdmin(admin.ModelAdmin):
+    """A switch of the demo, not a record: whoever may change it (the superuser) switches faults on and off here."""
+
+    list_display = ("kind", "remaining", "seconds", "charge_ref")
+    list_filter = ("kind",)

@@ -1,0 +1,150 @@
+"""Nobody saw the end of a gateway call: it is asked about, never paid under a new key, and the refund ends."""
+
+import pytest
+from django.utils import timezone
+
+from orders.errors import Refusal
+from orders.models import AuditEvent
+from orders.tests import cast
+from refunds import gateways, outcome, reconcile, retry, send, tasks
+from refunds.gateways.base import GatewayAnswer, GatewayTimeout
+from refunds.models import GatewayAttempt, Refund, SimulatedRefund
+from refunds.states import AttemptOutcome, RefundState
+from refunds.tests.paying import outcomes, paid_out, pending_refund, state_of, switch_on, time_passes
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def in_doubt(fault: str) -> Refund:
+    switch_on(fault)
+    refund = pending_refund()
+    tasks.send_refund(refund.pk)
+    assert state_of(refund) == RefundState.UNKNOWN
+    return refund
+
+
+def test_a_call_that_timed_out_after_paying_becomes_a_success_without_a_second_payment() -> None:
+    refund = in_doubt("timeout_after")
+    tasks.sweep()
+    assert (state_of(refund), paid_out(), outcomes()) == (RefundState.SUCCEEDED, [230], [(1, "succeeded")])
+
+
+def test_a_call_that_timed_out_before_paying_fails_after_three_asks_over_half_a_minute() -> None:
+    refund = in_doubt("timeout_before")
+    for _ in range(2):
+        tasks.sweep()
+        assert state_of(refund) == RefundState.UNKNOWN
+        time_passes(16)
+    tasks.sweep()
+    assert (state_of(refund), paid_out()) == (RefundState.FAILED, [])
+    assert GatewayAttempt.objects.get().code == "no_record"
+
+
+def test_three_asks_in_a_row_are_not_enough_to_be_sure() -> None:
+    refund = in_doubt("timeout_before")
+    for _ in range(5):
+        GatewayAttempt.objects.update(asked_at=None)
+        tasks.sweep()
+    assert state_of(refund) == RefundState.UNKNOWN
+    time_passes(300)
+    tasks.sweep()
+    assert state_of(refund) == RefundState.FAILED
+
+
+def test_a_gateway_that_does_not_answer_the_question_is_asked_again_and_nothing_is_concluded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    refund = in_doubt("timeout_before")
+    monkeypatch.setitem(gateways._GATEWAYS, "simulated", SilentGateway())
+    for _ in range(5):
+        time_passes(60)
+        tasks.sweep()
+    assert state_of(refund) == RefundState.UNKNOWN
+    assert GatewayAttempt.objects.get().times_asked == 0
+
+
+class SilentGateway:
+    """A gateway whose line is dead."""
+
+    def refund(self, *, charge_ref: str, amount: int, currency: str, idempotency_key: str) -> GatewayAnswer:
+        raise GatewayTimeout
+
+    def find(self, idempotency_key: str) -> GatewayAnswer | None:
+        raise GatewayTimeout
+
+
+def test_a_worker_killed_before_the_call_is_replaced_and_the_key_stays_the_same() -> None:
+    refund = pending_refund()
+    assert send.claim_allocation(refund.allocations.get().pk)  # and here the worker dies
+    tasks.sweep()
+    assert paid_out() == []  # it may still be at it
+    time_passes(16)
+    tasks.sweep()
+    assert (state_of(refund), paid_out(), outcomes()) == (RefundState.SUCCEEDED, [230], [(1, "succeeded")])
+    assert SimulatedRefund.objects.get().idempotency_key == GatewayAttempt.objects.get().idempotency_key
+
+
+def test_a_worker_killed_after_the_call_is_replaced_and_nothing_is_paid_again() -> None:
+    refund = pending_refund()
+    claim = send.claim_allocation(refund.allocations.get().pk)
+    assert claim is not None
+    send._call(claim)  # paid, and here the worker dies
+    time_passes(16)
+    tasks.sweep()
+    assert (state_of(refund), paid_out(), outcomes()) == (RefundState.SUCCEEDED, [230], [(1, "succeeded")])
+
+
+def test_a_refund_whose_job_was_lost_is_sent_by_the_sweeper() -> None:
+    refund = pending_refund()
+    tasks.sweep()
+    assert paid_out() == []  # its job may be about to run
+    time_passes(6)
+    tasks.sweep()
+    assert (state_of(refund), paid_out()) == (RefundState.SUCCEEDED, [230])
+
+
+def test_a_worker_that_wakes_up_late_with_a_refusal_does_not_undo_what_its_successor_paid() -> None:
+    refund = pending_refund()
+    late = send.claim_allocation(refund.allocations.get().pk)
+    assert late is not None
+    time_passes(16)
+    tasks.sweep()
+    outcome.record_refusal(late.attempt, started_at=late.started_at, code="declined_by_issuer", message="late")
+    outcome.record_doubt(late.attempt, started_at=late.started_at)
+    assert (state_of(refund), outcomes()) == (RefundState.SUCCEEDED, [(1, "succeeded")])
+
+
+def test_a_worker_that_lost_its_claim_cannot_call_the_attempt_refused() -> None:
+    refund = pending_refund()
+    late = send.claim_allocation(refund.allocations.get().pk)
+    assert late is not None
+    GatewayAttempt.objects.update(started_at=timezone.now())  # taken over, the successor has not answered yet
+    outcome.record_refusal(late.attempt, started_at=late.started_at, code="declined_by_issuer", message="late")
+    assert outcomes() == [(1, AttemptOutcome.SENDING)]
+
+
+def test_a_payment_that_is_reported_after_a_refusal_is_written_down_for_people() -> None:
+    switch_on("refuse")
+    refund = pending_refund()
+    tasks.send_refund(refund.pk)
+    outcome.record_success(GatewayAttempt.objects.get(), GatewayAnswer("sim_1", 230, "TWD"))
+    assert state_of(refund) == RefundState.FAILED
+    assert AuditEvent.objects.filter(action="attempt.paid_after_refusal").count() == 1
+
+
+def test_one_attempt_that_cannot_be_resolved_does_not_keep_the_others_waiting() -> None:
+    switch_on("timeout_after", times=2)
+    refunds = [pending_refund(), pending_refund(cast.place("6301", lines=[("書", 100, 1)]), (1, 1, "other"))]
+    for refund in refunds:
+        tasks.send_refund(refund.pk)
+    GatewayAttempt.objects.filter(allocation__refund=refunds[0]).update(provider="gone")
+    reconcile.reconcile()
+    assert [state_of(refund) for refund in refunds] == [RefundState.UNKNOWN, RefundState.SUCCEEDED]
+
+
+def test_what_is_in_doubt_cannot_be_sent_again_by_a_person() -> None:
+    refund = in_doubt("timeout_after")
+    with pytest.raises(Refusal) as caught:
+        retry.retry(refund_id=refund.pk, actor=cast.staff(), note="再試一次")
+    assert caught.value.code == "wrong_state"
+    assert paid_out() == [230]
