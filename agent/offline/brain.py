@@ -44,6 +44,8 @@ def think(conversation: Conversation) -> Reply:
     words = small_talk(topics, intents, wish)
     if words:
         return Reply(speech.say(words))
+    if Topic.BEYOND in topics and not intents:
+        return Reply(speech.join([speech.say("beyond"), speech.say("offer_person")]))
     again = Topic.YES in topics and not intents
     return Desk(
         conversation,

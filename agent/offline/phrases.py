@@ -206,9 +206,9 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
         "I am sorry, I cannot reach a colleague right now. Please try again a little later.",
     ),
     "which": (
-        "請問是哪一件商品，想要怎麼處理呢？這張訂單有：{list}。可以取消、退貨、換貨，或查配送。",
+        "請問是哪一件商品，想要怎麼處理呢？這張訂單有：{list}。可以取消、退貨、換貨，或查配送；其他事情我可以請同事協助。",
         "Which item is it about, and what would you like? This order has: {list}. I can cancel, return, exchange, or "
-        "check the delivery.",
+        "check the delivery; for anything else I can ask a colleague.",
     ),
     "which_of": ("請問是指哪一件：{list}？", "Which one do you mean: {list}?"),
     "what_for": (
@@ -223,6 +223,7 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
     ),
     "why_amount": ("金額 {amount} 是這樣算的：{why}。", "{amount} is worked out like this: {why}."),
     "cannot_look": ("很抱歉，我現在讀不到這張訂單。", "I am sorry, I cannot read this order right now."),
+    "beyond": ("這件事我這邊沒辦法處理。", "I am sorry, I cannot do this myself."),
     "trouble": ("很抱歉，這件事我這邊沒有辦成。", "I am sorry, I could not get this done."),
     "account_card": ("尾號 {last4} 的卡片", "your card ending {last4}"),
     "account_other": ("原付款方式", "your original payment"),
@@ -230,7 +231,7 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
     "part": ("{account} {amount}", "{amount} to {account}"),
     "number": ("（編號 {number}）", " (number {number})"),
     "comma": ("、", ", "),
-    "times": ("{name} × {quantity}", "{quantity} × {name}"),
+    "times": ("{name} {quantity} 件", "{quantity} × {name}"),
     "quoted": ("「{name}」", "“{name}”"),
 }
 

@@ -32,6 +32,7 @@ class Topic(StrEnum):
     YES = "yes"
     THANKS = "thanks"
     GREETING = "greeting"
+    BEYOND = "beyond"
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
@@ -68,7 +69,7 @@ INTENTS: Final[dict[Intent, re.Pattern[str]]] = {
         r"退貨|退回|寄回|退還|退掉|全退|[想要可能都]以?退(?!款|錢|費)|退\s*(?:[一二兩三四五六七八九十]|\d{1,2}(?!\d))",
         r"\breturn(?:ing)?\b|send (?:it|them|this|these) back",
     ),
-    Intent.REFUND: _any(r"退款|退錢|退費|還我錢|還錢", r"\brefund|money back|\breimburse"),
+    Intent.REFUND: _any(r"退款|退錢|退費|還我錢|還錢|退(?:給|還)?我", r"\brefund|money back|\breimburse"),
     Intent.EXCHANGE: _any(
         r"換貨|[想要]換|換新|更換|換(?:一|個|成)|換[兩二三四五六]", r"\breplace|\bexchang|\bswap\b|a new one"
     ),
@@ -121,6 +122,9 @@ TOPICS: Final[dict[Topic, re.Pattern[str]]] = {
         r"^\s*(?:好的?|可以|對|是的?|沒問題|確認|同意|麻煩(?:您|你|了)?|那就這樣|要)[\s，,。！!啊喔呀吧了謝您你幫我請]*$",
         r"^\s*(?:ok(?:ay)?|yes|yep|yeah|sure|please(?: do)?|go ahead|confirm(?:ed)?|do it|sounds good)"
         r"[\s,.!]*(?:please)?[\s.!]*$",
+    ),
+    Topic.BEYOND: _any(
+        r"發票|統編|改?地址|電話|保固|折扣碼|會員|點數", r"\binvoice|\baddress|\bwarranty|\breceipt\b|\bphone number"
     ),
     Topic.THANKS: _any(r"謝謝|感謝|謝啦|辛苦了", r"\bthank|\bthx\b|\bcheers\b"),
     Topic.GREETING: _any(
