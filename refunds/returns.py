@@ -6,30 +6,24 @@ of a return pays is in `refunds/acceptance.py`.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from django.db import transaction
-from django.utils import timezone
 
 from orders import goods
 from orders.actors import Actor, NotAllowed
 from orders.goods import Hold
-from orders.models import LineItem, Order, ShipmentLine
+from orders.models import Order
 from refunds import access, errors, return_states
 from refunds.choices import LineChoice, clean_note
-from refunds.goods import unit_groups
-from refunds.history import policy_for
+from refunds.exchange_check import Unit, check_exchange
 from refunds.holding import lines_of
 from refunds.models import RefundQuote, Return, ReturnLine
-from refunds.selection import select
 from refunds.states import ReturnKind, ReturnState
 
 HANDLE: Final = "orders.handle_shipments"
 # While a return is open, its units are held in this way.
 HOLDS: Final[dict[str, Hold]] = {ReturnKind.REFUND: "returning", ReturnKind.EXCHANGE: "exchanging"}
-
-Unit = tuple[LineItem, ShipmentLine, int, str]
 
 
 def open_return(*, order: Order, quote: RefundQuote, actor: Actor, note: str) -> Return:
@@ -41,19 +35,6 @@ def open_return(*, order: Order, quote: RefundQuote, actor: Actor, note: str) ->
     ]
     request = Return(order=order, kind=ReturnKind.REFUND, quote=quote, note=note, request_ref=f"quote:{quote.pk}")
     return _open(request, units, actor)
-
-
-def check_exchange(order: Order, choices: Sequence[LineChoice]) -> list[Unit]:
-    """Which units an exchange would take: (line, shipment line, quantity, reason). Changes nothing.
-
-    Delivered goods within their window, for the same product. Raises InvalidInput or a Refusal in words.
-    """
-    wanted = [replace(choice, action="exchange") for choice in choices]
-    groups = unit_groups(order, now=timezone.now())
-    _, picked = select(order=order, groups=groups, choices=wanted, policy=policy_for(order), by_staff=False)
-    return [
-        (item.line, item.shipment_line, item.quantity, item.reason) for item in picked if item.shipment_line is not None
-    ]
 
 
 @transaction.atomic

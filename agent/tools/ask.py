@@ -11,7 +11,7 @@ from agent.states import CardKind
 from agent.tools.base import Arguments, CardSpec, Context, Outcome, Tool, closed, line_choices
 from orders.errors import InvalidInput, NotFound, Refusal
 from orders.money import format_money
-from refunds import quotes, returns
+from refunds import exchange_check, quotes
 from refunds.models import RefundQuote
 from refunds.present import quote_as_dict
 from refunds.states import Asker, QuoteAction, QuoteState
@@ -85,7 +85,7 @@ def create_return(context: Context, arguments: Arguments) -> Outcome:
     if quote_id is not None:
         return _return_card(context, quote_id)
     try:
-        returns.check_exchange(context.order, quotes.parse_choices({"lines": exchange}))
+        exchange_check.check_exchange(context.order, quotes.parse_choices({"lines": exchange}))
     except Refusal as error:
         if error.field.startswith("lines"):  # the model knows them by another name
             error.field = f"exchange_{error.field}"
