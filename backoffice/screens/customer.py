@@ -75,11 +75,7 @@ def order_page(request: HttpRequest, shopper: Shopper, number: str) -> HttpRespo
     conversation = conversation_of(shopper, order)
     folded = fold(timeline(conversation)) if conversation else Timeline()
     context = {
-        "order": order,
-        "lines": receipt.lines_of(order),
-        "price_rows": receipt.price_rows(order),
-        "payment_rows": receipt.payment_rows(order),
-        **money_and_goods_back(order),
+        **side_context(order),
         "timeline": folded,
         "conversation": conversation,
         "blank_card": BLANK_CARD,
@@ -89,6 +85,24 @@ def order_page(request: HttpRequest, shopper: Shopper, number: str) -> HttpRespo
         "now": timezone.now(),
     }
     return render(request, "orders/order.html", context)
+
+
+@never_cache
+@require_safe
+@shopper_screen
+def order_side(request: HttpRequest, shopper: Shopper, number: str) -> HttpResponse:
+    """The order beside the chat, alone: fetched again when the chat tells that something has moved."""
+    return render(request, "orders/_side.html", side_context(order_for_shopper(shopper, number)))
+
+
+def side_context(order: Order) -> dict[str, Any]:
+    return {
+        "order": order,
+        "lines": receipt.lines_of(order),
+        "price_rows": receipt.price_rows(order),
+        "payment_rows": receipt.payment_rows(order),
+        **money_and_goods_back(order),
+    }
 
 
 def money_and_goods_back(order: Order) -> dict[str, Any]:

@@ -36,6 +36,7 @@ staff = [
 urlpatterns = [
     path("orders/", customer.order_list, name="orders"),
     path("orders/<order_number:number>/", customer.order_page, name="order"),
+    path("orders/<order_number:number>/side/", customer.order_side, name="order-side"),
     path("orders/<order_number:number>/chat/cards/<str:card_id>/confirm/", cards.confirm, name="card-confirm"),
     path("orders/<order_number:number>/chat/cards/<str:card_id>/decline/", cards.decline, name="card-decline"),
     path("staff/", include(staff)),

@@ -72,6 +72,7 @@ const handlers = {
       const hadFocus = known.contains(document.activeElement);
       known.closest("li").replaceWith(item);
       if (hadFocus) slot("log").focus({ preventScroll: true });
+      if (data.state !== "open") orderHasMoved();
     } else {
       log.add(item);
       log.announce(`${data.title} ${data.display ?? ""}`);
@@ -80,6 +81,7 @@ const handlers = {
 
   status(data) {
     log.status(data);
+    orderHasMoved();
   },
 
   turn({ state, retry }) {
@@ -135,6 +137,24 @@ function showTyping() {
   const typing = slot("typing");
   if (typing.hidden !== (busy && !drafts.size && root.dataset.closed !== "true")) return;
   log.change(() => (typing.hidden = !typing.hidden));
+}
+
+// What stands beside the chat is drawn by the server; it is fetched again, at most twice a second.
+let fetching = null;
+function orderHasMoved() {
+  fetching ??= setTimeout(async () => {
+    fetching = null;
+    const side = document.getElementById("order-side");
+    try {
+      const response = await fetch(side.dataset.again, { credentials: "same-origin", redirect: "error" });
+      if (!response.ok) return;
+      const fresh = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("order-side");
+      for (const each of side.querySelectorAll("details[open][id]")) fresh.querySelector(`#${each.id}`).open = true;
+      side.replaceWith(fresh);
+    } catch {
+      // The page as it stands stays readable; a reload shows the rest.
+    }
+  }, 500);
 }
 
 const stream = new Stream(root.dataset.events, root.dataset.lastEvent, {

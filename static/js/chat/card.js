@@ -36,7 +36,8 @@ export class Cards {
     });
     for (const name of ["title", "button", "explanation"]) set(card, name, data[name]);
     set(card.querySelector(".card-amount"), "display", data.display);
-    slot(card, "explanation").hidden = !data.explanation;
+    // A sum of one step would only say the same again.
+    slot(card, "explanation").hidden = !data.explanation || data.steps?.length === 1;
     card.querySelector('[data-part="money"]').hidden = !data.display;
     fillList(slot(card, "lines"), data.lines ?? [], (row, line) => {
       set(row, "name", line.name);
