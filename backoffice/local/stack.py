@@ -210,7 +210,7 @@ class Stack:
         before = json.loads(done.read_text()) if embedded and done.exists() else {}
         now = {"migrate": fingerprint(ROOT.glob("*/migrations/*.py"))}
         if self.seed:
-            sources = [*ROOT.glob("*/management/commands/seed_demo.py"), *ROOT.glob("*/demo*/*.py")]
+            sources = [*ROOT.glob("*/management/commands/seed_demo.py"), *ROOT.glob("*/demo*.py")]
             now["seed_demo"] = f"{fingerprint(sources)} {date.today()} {now['migrate']}"
         for command, state in now.items():
             if before.get(command) != state:

@@ -63,6 +63,12 @@ class Demo:
             return bool(DIRECT.open(f"http://127.0.0.1:{self.port}/readyz", timeout=3).status == 200)
         return False
 
+    def wait_ready(self, process: subprocess.Popen[str]) -> None:
+        """Raises with what it said when it ended instead."""
+        wait_until(lambda: self.ready() or process.poll() is not None, timeout=90)
+        if process.poll() is not None:
+            raise AssertionError(said(process))
+
     def has_started_something(self) -> bool:
         return (self.folder / "logs" / "postgres.log").exists() and len(self.processes()) > 2
 
@@ -118,7 +124,7 @@ def test_a_database_that_does_not_answer_is_named_and_its_password_is_not(demo: 
 
 def test_it_runs_once_per_port_and_folder_and_ctrl_c_stops_it_all(demo: Demo) -> None:
     first = demo.start(demo.make())
-    wait_until(demo.ready, timeout=90)
+    demo.wait_ready(first)
 
     same_port = demo.start(demo.python())
     assert f"Port {demo.port} is taken" in said(same_port)[1]
@@ -153,7 +159,7 @@ def test_a_signal_to_make_alone_stops_it_all(demo: Demo, number: signal.Signals)
 
 def test_sigterm_to_python_alone_stops_it_all_with_status_0(demo: Demo) -> None:
     process = demo.start(demo.python())
-    wait_until(demo.ready, timeout=60)
+    demo.wait_ready(process)
     process.terminate()
 
     output, errors = said(process)
@@ -175,7 +181,7 @@ def test_a_background_shell_that_ignores_ctrl_c_does_not_keep_it_running(demo: D
 
 def test_killing_it_outright_takes_every_process_along(demo: Demo) -> None:
     process = demo.start(demo.python())
-    wait_until(demo.ready, timeout=60)
+    demo.wait_ready(process)
     process.kill()
     said(process)
 
