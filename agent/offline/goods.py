@@ -7,35 +7,46 @@ from typing import Any, Final
 
 # Words for the same thing. Chinese names are also asked for in English, and the other way round.
 NOUNS: Final[tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = (
-    (("耳機", "耳塞"), ("earphone", "headphone", "earbud", "headset", "ear bud", "ear phone", "ear piece")),
-    (("保護殼", "殼", "保護套", "套"), ("case", "cover", "sleeve")),
+    (("耳機", "耳塞"), ("earphone", "headphone", "earbud", "headset", "ear bud", "ear piece")),
+    (("保護殼", "保護套", "殼", "套"), ("case", "cover", "sleeve")),
     (("喇叭", "音箱", "音響"), ("speaker",)),
-    (("傳輸線", "充電線", "線"), ("cable", "cord", "lead")),
-    (("充電器", "充電座", "充電盤"), ("charger", "charging dock")),
-    (("行動電源",), ("power bank", "powerbank")),
+    (("傳輸線", "充電線", "線材", "線"), ("cable", "cord", "lead")),
+    (("充電盤", "充電板"), ("charging pad", "wireless charger", "charger")),
+    (("充電器", "充電座", "充電頭"), ("charger", "charging dock")),
+    (("行動電源", "充電寶"), ("power bank", "powerbank")),
     (("轉接頭", "轉接器"), ("adapter", "adaptor", "dongle")),
-    (("支架", "立架", "架"), ("stand", "holder", "mount")),
+    (("集線器",), ("hub",)),
+    (("支架", "立架", "架子", "架"), ("stand", "holder", "mount")),
     (("滑鼠墊",), ("mouse pad", "mousepad")),
     (("滑鼠",), ("mouse",)),
     (("鍵盤",), ("keyboard",)),
     (("麥克風",), ("microphone", "mic")),
+    (("筆記型電腦", "筆電"), ("laptop", "notebook")),
+    (("電腦",), ("computer", "laptop")),
     (("手機",), ("phone",)),
-    (("手錶", "錶"), ("watch",)),
+    (("相機",), ("camera",)),
+    (("車用",), ("car",)),
+    (("記憶卡",), ("memory card", "sd card")),
+    (("禮品卡", "禮物卡"), ("gift card",)),
+    (("手錶", "腕錶", "錶"), ("watch",)),
     (("錶帶",), ("strap", "band")),
-    (("保護貼", "螢幕貼"), ("screen protector",)),
-    (("背包", "後背包"), ("backpack",)),
-    (("收納袋", "袋"), ("bag", "pouch")),
-    (("收納盒", "盒"), ("box",)),
-    (("杯", "馬克杯"), ("cup", "mug")),
+    (("保護貼", "螢幕貼", "保護膜"), ("screen protector", "film")),
+    (("背包",), ("backpack",)),
+    (("包包", "包"), ("bag",)),
+    (("收納袋", "袋子", "袋"), ("pouch", "bag")),
+    (("收納盒", "盒子", "盒"), ("box",)),
+    (("杯子", "杯"), ("cup", "mug")),
+    (("襪子", "襪"), ("sock",)),
+    (("衣服", "上衣"), ("shirt", "top")),
+    (("帽子", "帽"), ("cap", "hat")),
+    (("檯燈", "桌燈", "燈"), ("lamp", "light")),
     (("唱片", "黑膠"), ("record", "vinyl")),
     (("唱盤",), ("turntable", "record player")),
-    (("燈",), ("lamp", "light")),
     (("海報",), ("poster",)),
-    (("禮品卡", "禮物卡"), ("gift card",)),
 )
 RUN: Final = re.compile(r"[\u3400-\u9fff]+|[A-Za-z0-9][A-Za-z0-9.+-]*")
 BRACKETS: Final = re.compile(r"[（(【\[].*?[)）】\]]")
-ONE_CHARACTER: Final = frozenset("殼套杯錶架燈")
+ONE_CHARACTER: Final = frozenset("殼套杯錶架燈襪帽")
 HEAD, PART = 0, 1
 
 
@@ -132,24 +143,20 @@ def _latin(word: str) -> Iterator[tuple[str, int]]:
 
 
 def _other_language(name: str) -> Iterator[tuple[str, int]]:
-    """The head noun and what stands before it, in the language that the name is not written in."""
+    """Other words for the head noun and for what stands before it, above all in the other language."""
     if name.isascii():
         for chinese, english in NOUNS:
             if any(re.search(rf"\b{word}s?\b", name, re.IGNORECASE) for word in english):
                 is_head = any(re.search(rf"\b{word}s?$", name, re.IGNORECASE) for word in english)
                 yield from ((word, HEAD if is_head else PART) for word in chinese)
         return
-    ends = [english for chinese, english in NOUNS if name.endswith(chinese)]
+    ends = [group for group in NOUNS if name.endswith(group[0])][:1]
     # One character inside a name says little: 無線 is no cable.
-    parts = [
-        english
-        for chinese, english in NOUNS
-        if english not in ends and any(len(word) > 1 and word in name for word in chinese)
-    ]
-    for head in {word for words in ends[:1] for word in words}:
-        yield head, HEAD
-        for part in {word for words in parts for word in words}:
-            yield f"{part} {head}", HEAD
-            yield f"{part}s {head}", HEAD
-    for word in {word for words in parts for word in words}:
-        yield word, PART
+    parts = [group for group in NOUNS if group not in ends and any(len(word) > 1 and word in name for word in group[0])]
+    befores = {word for _, english in parts for word in english}
+    for chinese, english in ends:
+        yield from ((word, HEAD) for word in chinese if len(word) > 1)
+        for head in english:
+            yield head, HEAD
+            yield from ((f"{before}{plural} {head}", HEAD) for before in befores for plural in ("", "s"))
+    yield from ((word, PART) for word in befores)

@@ -11,7 +11,20 @@ Data = Mapping[str, Any]
 # A line and what is done about it: units of one line in several states need several things.
 Key = tuple[str, str]
 # Refusals that looking again cannot change.
-FINAL = frozenset({"internal_error", "invalid_argument", "not_allowed", "not_found", "too_many_calls", "unknown_tool"})
+FINAL = frozenset(
+    {
+        "excluded_category",
+        "internal_error",
+        "invalid_argument",
+        "needs_a_person",
+        "no_policy",
+        "not_allowed",
+        "not_found",
+        "too_many_calls",
+        "unknown_tool",
+        "wrong_tool",
+    }
+)
 MOST_READINGS = 3
 ENDED = frozenset({"confirmed", "declined", "expired"})
 

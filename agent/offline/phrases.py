@@ -67,13 +67,13 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
         "Refund number: {number}.",
     ),
     "done_return": (
-        "{goods}的退貨申請已成立，退貨編號 {number}。收到商品並確認後會退您 {amount}。{instructions}",
+        "{goods}的退貨申請已成立，退貨編號 {number}。收到商品並確認後會退您 {amount}。",
         "The return of {goods} is registered, return number {number}. You get {amount} back once we have received "
-        "and checked it. {instructions}",
+        "and checked it.",
     ),
     "done_exchange": (
-        "{goods}的換貨申請已成立，換貨編號 {number}。{instructions}",
-        "The exchange of {goods} is registered, return number {number}. {instructions}",
+        "{goods}的換貨申請已成立，換貨編號 {number}。",
+        "The exchange of {goods} is registered, return number {number}.",
     ),
     "send_back": (
         "請把商品寄回，收到後我們就寄出新品。",

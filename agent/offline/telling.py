@@ -48,14 +48,9 @@ def _confirmed(speech: Speech, end: Outcome, goods: str) -> str:
     if end.kind in {"return", "exchange"}:
         made = data.get("return") or {}
         instructions = made.get("instructions") or (speech.say("send_back") if end.kind == "exchange" else "")
-        said = speech.say(
-            f"done_{end.kind}",
-            goods=goods,
-            number=made.get("return_id", ""),
-            amount=made.get("display") or end.quote.get("display", ""),
-            instructions=instructions,
-        )
-        return speech.join([said, _because(speech, end)]) if end.kind == "return" else said
+        amount = made.get("display") or end.quote.get("display", "")
+        said = speech.say(f"done_{end.kind}", goods=goods, number=made.get("return_id", ""), amount=amount)
+        return speech.join([said, _because(speech, end), instructions])
     refund = data.get("refund") or {}
     phrase = REFUND_WORDS.get(str(refund.get("state")), f"done_{end.kind}")
     said = speech.say(
@@ -87,11 +82,14 @@ def note(speech: Speech, one: Decision, *, parcels: Sequence[Data], refunds: Seq
     if one.kind != "blocked" or f"blocked_{one.state}" not in PHRASES:
         return ""
     number = units.get("return_id") or units.get("refund_id")
+    paid = [item for item in refunds if number in {None, item.get("refund_id")}]
     values = {"goods": goods, "offer": speech.say("offer_person")}
-    told = speech.say(f"blocked_{one.state}", number=speech.piece("number", number=number) if number else "", **values)
+    told = speech.say(
+        f"blocked_{one.state}", number=speech.piece("number", number=number) if number and not paid else "", **values
+    )
     more = [where(speech, one.line, parcels)] if one.state == "shipped" else []
     if one.state in {"refunded", "cancelled"}:
-        more += [refund(speech, item) for item in refunds if number in {None, item.get("refund_id")}]
+        more += [refund(speech, item) for item in paid]
     return speech.join([told, *more])
 
 
