@@ -1,0 +1,79 @@
+"""A published policy settles orders for good: the database keeps it as it is, and a new version takes over by date."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from orders.tests import cast
+from refunds.history import policy_for
+from refunds.models import RefundPolicy
+from refunds.states import PolicyState
+from refunds.tests.ask import ask
+
+pytestmark = pytest.mark.django_db
+
+
+def new_version(**changes: Any) -> RefundPolicy:
+    policy = RefundPolicy.objects.get(currency="TWD", version=1)
+    policy.pk, policy.version = None, 2
+    for name, value in changes.items():
+        setattr(policy, name, value)
+    policy.save(force_insert=True)
+    return policy
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"return_fee": 0},
+        {"return_fee_enabled": False},
+        {"return_window_days": 30},
+        {"excluded_categories": ["audio"]},
+        {"tender_order": ["*"]},
+        {"approval_above": 10**9},
+        {"in_force_from": timezone.now()},
+        {"version": 9},
+        {"state": PolicyState.DRAFT},
+    ],
+)
+def test_what_a_published_policy_says_cannot_change(change: dict[str, Any]) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        RefundPolicy.objects.filter(currency="TWD").update(**change)
+
+
+def test_a_published_policy_cannot_be_deleted_but_it_can_be_superseded() -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        RefundPolicy.objects.filter(currency="USD").delete()
+    assert RefundPolicy.objects.filter(currency="USD").update(state=PolicyState.SUPERSEDED) == 1
+
+
+def test_a_draft_can_change_and_go() -> None:
+    draft = new_version(state=PolicyState.DRAFT)
+    draft.return_fee = 100
+    draft.save()
+    draft.delete()
+
+
+def test_an_order_is_settled_by_the_version_in_force_when_it_was_placed() -> None:
+    order = cast.order_5531()
+    new_version(in_force_from=order.placed_at + timedelta(seconds=1))
+    assert policy_for(order).version == 1
+    new_version(version=3, in_force_from=order.placed_at)
+    RefundPolicy.objects.filter(currency="TWD", version=1).update(state=PolicyState.SUPERSEDED)
+    assert policy_for(order).version == 3
+
+
+def test_a_superseded_version_goes_on_settling_its_orders() -> None:
+    order = cast.order_5531()
+    new_version(in_force_from=order.placed_at + timedelta(seconds=1))
+    RefundPolicy.objects.filter(currency="TWD", version=1).update(state=PolicyState.SUPERSEDED)
+    assert ask(order, (2, 1, "other")).policy.version == 1
+
+
+def test_a_draft_settles_nothing() -> None:
+    order = cast.order_5531()
+    new_version(state=PolicyState.DRAFT, in_force_from=order.placed_at)
+    assert policy_for(order).version == 1
