@@ -25,6 +25,7 @@ def states_of(number: str) -> dict[str, str]:
     return {group.line.line_item_id: str(group.state) for group in groups}
 
 
+@pytest.mark.django_db(transaction=True)
 def test_the_story_stands_ready() -> None:
     seed()
     order = Order.objects.get(number="5531")

@@ -29,7 +29,7 @@ from orders.tests.factories import (
 CUSTOMERS: Final[dict[str, dict[str, str]]] = {
     "ming": {"external_id": "c-ming", "name": "王小明", "email": "ming@example.com"},
     "ming2": {"external_id": "c-ming2", "name": "王小明", "email": "ming2@example.com"},
-    "mei": {"external_id": "c-mei", "name": "林美"},
+    "mei": {"external_id": "c-mei", "name": "無帳號顧客"},
 }
 WITH_ACCOUNT: Final = frozenset({"ming", "ming2"})
 GROUPS: Final[dict[str, str]] = {

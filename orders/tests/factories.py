@@ -111,7 +111,7 @@ def order_body(
         "number": number,
         "placed_at": ago(days=5).isoformat(),
         "currency": "TWD",
-        "customer": dict(customer or {"external_id": "c-mei", "name": "林美"}),
+        "customer": dict(customer or {"external_id": "c-mei", "name": "無帳號顧客"}),
         "lines": bodies,
         "discounts": [dict(discount) for discount in discounts],
         "shipping": dict(shipping),
