@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 CHINESE = re.compile(r"[\u3400-\u9fff]")
+LATIN = re.compile(r"[A-Za-z]{2,}")
 TELLING = re.compile(r"<from_(?:staff|system)>.*?</from_(?:staff|system)>", re.DOTALL)
 TAGS = re.compile(r"</?[a-z_]+(?:\s[^<>]*)?>")
 # Calls that wait for the customer's press.
@@ -85,11 +86,14 @@ class Conversation:
 
     @property
     def chinese(self) -> bool:
-        """Does the customer write Chinese? The last words that have any letters decide."""
-        for event in reversed(self.events):
-            if isinstance(event, Said) and event.author == "customer" and re.search(r"\w", event.text):
-                return bool(CHINESE.search(event.text)) or not re.search(r"[A-Za-z]{2}", event.text)
-        return True
+        """Does the customer write Chinese? The newest words decide that are more than an "ok"."""
+        said = [event.text for event in self.events if isinstance(event, Said) and event.author == "customer"]
+        for text in reversed(said):
+            if CHINESE.search(text):
+                return True
+            if len(LATIN.findall(text)) > 2:
+                return False
+        return not any(LATIN.search(text) for text in said)
 
     def latest(self, name: str) -> Answer | None:
         """The last good answer of a tool in the whole conversation."""

@@ -12,20 +12,24 @@ from agent.offline.control import Control
 
 # Stalled answers never end by themselves; they may not hold up the end of the server.
 SECONDS_TO_END = 1
-START_SECONDS = 10
+JOIN_SECONDS = 10
+BACKLOG = 2048
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A bound socket; port 0 takes a free one. Raises OSError if the address cannot be had."""
+    """A listening socket; port 0 takes a free one. Who connects before the server runs waits for it.
+
+    Raises OSError if the address cannot be had.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))
+        bound.listen(BACKLOG)
     except OSError:
         bound.close()
         raise
-    bound.set_inheritable(True)
     return bound
 
 
@@ -60,8 +64,6 @@ class OfflineModel:
         return self.stand_in.control
 
     def __enter__(self) -> Self:
-        # A bound socket that listens keeps early connections waiting, so there is nothing to wait for.
-        self._socket.listen(2048)
         self._thread.start()
         return self
 
@@ -69,7 +71,7 @@ class OfflineModel:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._server.should_exit = True
-        self._thread.join(timeout=START_SECONDS)
+        self._thread.join(timeout=JOIN_SECONDS)
         self._socket.close()
 
     def _run(self) -> None:

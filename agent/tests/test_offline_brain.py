@@ -66,6 +66,21 @@ def test_english_is_answered_in_english_with_the_reason_in_english() -> None:
     assert "不再適用" not in said
 
 
+@pytest.mark.parametrize(
+    ("messages", "answer"),
+    [
+        (["hi"], "Hello"),
+        (["Where is my case, please?", "thanks"], "welcome"),
+        (["耳機殼到哪了？", "ok thanks"], "不客氣"),
+        (["耳機殼到哪了？", "Is there any news about it? Thank you"], "welcome"),
+        (["Where is my case, please?", "謝謝"], "不客氣"),
+    ],
+)
+def test_the_answer_is_in_the_language_of_the_customers_last_real_sentence(messages: list[str], answer: str) -> None:
+    talk = Talk()
+    assert answer in [talk.say(message) for message in messages][-1]
+
+
 def test_a_declined_card_is_accepted_kindly_and_nothing_is_claimed() -> None:
     talk = Talk(Shop(presses=[DECLINED]))
     said = talk.say(STORY).split("\n")[-3:]
