@@ -198,6 +198,16 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "ENFORCE_NON_BLANK_FIELDS": True,
+    # Several kinds and states share a field's name; each keeps a name of its own on the API page.
+    "ENUM_NAME_OVERRIDES": {
+        "DiscountKindEnum": "orders.states.DiscountKind",
+        "ShipmentStateEnum": "orders.states.ShipmentState",
+        "AllocationStateEnum": "refunds.states.AllocationState",
+        "QuoteStateEnum": "refunds.states.QuoteState",
+        "RefundStateEnum": "refunds.states.RefundState",
+        "ReturnKindEnum": "refunds.states.ReturnKind",
+        "ReturnStateEnum": "refunds.states.ReturnState",
+    },
 }
 
 # --- the product's own settings ---------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.contrib.admin.sites import AdminSite
+from django.contrib.admin.utils import quote
 from django.db.models import ForeignKey, JSONField, Model
 from django.http import HttpRequest
 from django.urls import reverse
@@ -40,7 +41,8 @@ def model_link(model: type[Model], key: Any, text: str) -> str:
     """A link to the admin page of the `model` with this primary key, without reading it."""
     if not admin.site.is_registered(model):
         return text
-    address = reverse(f"admin:{_name(model)}_change", args=[key])
+    # Admin escapes keys: without it, one that begins with rq_22 would be read as rq and a quotation mark.
+    address = reverse(f"admin:{_name(model)}_change", args=[quote(key)])
     return format_html('<a href="{}">{}</a>', address, text or NOTHING)
 
 

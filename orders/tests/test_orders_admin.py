@@ -5,6 +5,7 @@ from typing import Final
 
 import pytest
 from django.contrib import admin
+from django.contrib.admin.utils import quote
 from django.db import connection
 from django.db.models import Model
 from django.test import Client
@@ -60,7 +61,8 @@ def client_of(role: str) -> Client:
 
 
 def address(model: type[Model], page: str, *args: object) -> str:
-    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}", args=args)
+    keys = [quote(key) for key in args]
+    return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}", args=keys)
 
 
 def shown(client: Client, where: str) -> str:
