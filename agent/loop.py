@@ -29,6 +29,7 @@ from orders.actors import system_actor
 log = structlog.get_logger(__name__)
 PIECES_GATHERED_SECONDS = 0.1
 MODEL_TRIES = 3
+PAUSE_SECONDS = 0.5
 MOST_WORKERS_LOST = 5
 stop_requested = threading.Event()
 
@@ -149,7 +150,7 @@ def _call_model(lease: Lease, deadline: float) -> None:
             if not failure.retryable or attempt == MODEL_TRIES:
                 _fail(lease, failure.reason)
                 return
-            pause = failure.after if failure.after is not None else 0.5 * 2**attempt * (1 + random.random())
+            pause = failure.after if failure.after is not None else PAUSE_SECONDS * 2**attempt * (1 + random.random())
         finally:
             # Whatever was the matter, also that the turn is no longer ours: half a reply may not stay on the page.
             draft.drop_unless_kept()

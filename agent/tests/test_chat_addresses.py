@@ -1,0 +1,114 @@
+"""The chat's addresses: who may say something where, and how a refusal looks from outside."""
+
+from http import HTTPStatus
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from agent.models import Conversation, Message
+from agent.states import TurnState
+from agent.tests.helpers import newest_turn, talk
+from orders.models import Order
+from orders.tests import cast
+
+pytestmark = pytest.mark.django_db
+JSON = {"accept": "application/json"}
+
+
+@pytest.fixture
+def order() -> Order:
+    return cast.order_5531()
+
+
+@pytest.fixture
+def ming(order: Order) -> Client:
+    client = Client()
+    client.force_login(cast.customer_user("ming"))
+    return client
+
+
+def post(client: Client, path: str, **data: str) -> Any:
+    return client.post(path, data, headers=JSON)
+
+
+def test_saying_something_is_accepted_with_its_number(ming: Client, order: Order) -> None:
+    answer = post(ming, "/orders/5531/chat/messages/", text="hello", client_ref="r1")
+    assert answer.status_code == HTTPStatus.ACCEPTED
+    assert answer.json() == {"message_id": Message.objects.get().pk}
+
+
+def test_a_browser_without_javascript_is_led_back_to_the_order(ming: Client) -> None:
+    answer = ming.post("/orders/5531/chat/messages/", {"text": "hello"}, headers={"accept": "text/html"})
+    assert (answer.status_code, answer["Location"]) == (HTTPStatus.FOUND, "/orders/5531/")
+
+
+@pytest.mark.parametrize("text", ["", "x" * 20_000, "a\x00b"])
+def test_what_cannot_be_used_is_the_one_error_object(ming: Client, text: str) -> None:
+    answer = post(ming, "/orders/5531/chat/messages/", text=text)
+    assert answer.status_code == HTTPStatus.BAD_REQUEST
+    body = answer.json()
+    assert (body["code"], body["field"]) == ("invalid_argument", "text")
+    assert body["message"]
+    assert not Conversation.objects.exists()
+
+
+def test_a_flood_is_told_how_long_to_wait(ming: Client, settings: Settings) -> None:
+    settings.CHAT_MESSAGES_PER_MINUTE = 1
+    post(ming, "/orders/5531/chat/messages/", text="one")
+    answer = post(ming, "/orders/5531/chat/messages/", text="two")
+    assert answer.status_code == HTTPStatus.TOO_MANY_REQUESTS
+    assert answer["Retry-After"] == str(answer.json()["details"]["retry_after"])
+    assert Message.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_anothers_order_and_none_are_word_for_word_the_same(ming: Client) -> None:
+    cast.place("5602", who="ming2")
+    for address in ("messages", "retry", "person", "events"):
+        answers = []
+        for number in ("5602", "9999"):
+            path = f"/orders/{number}/chat/{address}/"
+            answer = ming.get(path) if address == "events" else post(ming, path, text="hello")
+            answers.append((answer.status_code, answer.content.decode().replace(number, "…")))
+        assert answers[0] == answers[1]
+        assert answers[0][0] == HTTPStatus.NOT_FOUND
+    assert not Conversation.objects.exists()
+
+
+@pytest.mark.parametrize("who", ["nobody", "staff"])
+def test_who_is_no_customer_of_the_order_finds_nothing(order: Order, who: str) -> None:
+    client = Client()
+    if who == "staff":
+        client.force_login(cast.staff_user())
+    assert post(client, "/orders/5531/chat/messages/", text="hello").status_code == HTTPStatus.NOT_FOUND
+    assert not Conversation.objects.exists()
+
+
+def test_without_the_csrf_token_nothing_is_said(order: Order) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(cast.customer_user("ming"))
+    for address in ("messages", "retry", "person"):
+        answer = post(client, f"/orders/5531/chat/{address}/", text="hello")
+        assert answer.status_code == HTTPStatus.FORBIDDEN
+    assert not Conversation.objects.exists()
+
+
+@pytest.mark.parametrize("address", ["messages", "retry", "person"])
+def test_reading_says_nothing(ming: Client, address: str) -> None:
+    assert ming.get(f"/orders/5531/chat/{address}/").status_code == HTTPStatus.METHOD_NOT_ALLOWED
+
+
+def test_trying_again_needs_a_failed_turn(ming: Client, order: Order) -> None:
+    assert post(ming, "/orders/5531/chat/retry/").status_code == HTTPStatus.NOT_FOUND
+    post(ming, "/orders/5531/chat/messages/", text="hello")
+    assert post(ming, "/orders/5531/chat/retry/").json() == {"queued": False}
+    talk(order).turns.update(state=TurnState.FAILED)
+    assert post(ming, "/orders/5531/chat/retry/").json() == {"queued": True}
+    assert newest_turn(order).state == TurnState.QUEUED
+
+
+def test_asking_for_a_person_is_marked_at_once(ming: Client, order: Order) -> None:
+    assert post(ming, "/orders/5531/chat/person/").status_code == HTTPStatus.ACCEPTED
+    assert talk(order).needs_person

@@ -1,0 +1,201 @@
+"""A turn has one worker at a time: the lease, its renewal, and the fence before a worker that wakes up late."""
+
+from datetime import timedelta
+
+import pytest
+import redis
+from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+
+from agent import events, loop, turns
+from agent.models import Message, Turn
+from agent.offline.control import Control
+from agent.states import TurnState
+from agent.tests.helpers import at_once, hear, hold, newest_turn, reply, talk, texts, told, until, work
+from agent.turns import LeaseLost, holding
+from orders.models import AuditEvent, Order
+from orders.tests import cast
+
+
+@pytest.fixture
+def order(db: None) -> Order:
+    order = cast.order_5531()
+    hear(order)
+    return order
+
+
+def grow_stale(order: Order) -> None:
+    """As if the worker had not been heard of for a while."""
+    Turn.objects.filter(pk=newest_turn(order).pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
+def test_a_turn_is_taken_once(order: Order) -> None:
+    turn = newest_turn(order)
+    assert turns.take(turn.pk) is not None
+    assert turns.take(turn.pk) is None
+
+
+def test_a_turn_that_is_over_or_was_never_there_is_not_taken(order: Order) -> None:
+    turn = newest_turn(order)
+    turns.move(talk(order), turn, TurnState.QUEUED, TurnState.DONE)
+    assert turns.take(turn.pk) is None
+    assert turns.take(0) is None
+
+
+def test_a_stale_lease_is_taken_over_and_the_old_holder_can_write_no_more(order: Order) -> None:
+    old = hold(order)
+    grow_stale(order)
+    new = hold(order)
+
+    with pytest.raises(LeaseLost), holding(old):
+        pytest.fail("a worker that woke up late was let in")
+    with holding(new) as (_, turn):
+        assert turn.failures == 1
+
+
+def test_a_lease_that_has_ended_lets_nobody_write_even_before_another_has_it(order: Order) -> None:
+    lease = hold(order)
+    grow_stale(order)
+    with pytest.raises(LeaseLost), holding(lease):
+        pytest.fail("a lease that was over was honoured")
+
+
+def test_a_turn_that_was_ended_cannot_be_written_to(order: Order) -> None:
+    lease = hold(order)
+    turns.move(talk(order), newest_turn(order), TurnState.RUNNING, TurnState.DONE)
+    with pytest.raises(LeaseLost), holding(lease):
+        pytest.fail("a turn that is over was written to")
+
+
+def test_a_state_moves_only_from_the_stated_one(order: Order) -> None:
+    turn = newest_turn(order)
+    with pytest.raises(LeaseLost):
+        turns.move(talk(order), turn, TurnState.WAITING, TurnState.DONE)
+    turn.refresh_from_db()
+    assert turn.state == TurnState.QUEUED
+
+
+def test_every_move_is_audited_and_shown(order: Order) -> None:
+    lease = hold(order)
+    with holding(lease) as (conversation, turn):
+        turns.move(conversation, turn, TurnState.RUNNING, TurnState.FAILED, error="x")
+    rows = AuditEvent.objects.filter(subject_type="turn", subject_id=str(lease.turn_id)).order_by("pk")
+    assert [row.action for row in rows] == ["turn.queued", "turn.running", "turn.failed"]
+    assert [(data["state"], data["retry"]) for data in told(order, "turn")] == [
+        ("queued", False),
+        ("running", False),
+        ("failed", True),
+    ]
+
+
+def test_queueing_again_is_the_same_turn_with_another_job(
+    order: Order, redis_server: redis.Redis, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True), events.writing(talk(order).pk) as conversation:
+        assert turns.queue_turn(conversation) == turns.queue_turn(conversation) == newest_turn(order)
+    assert Turn.objects.count() == 1
+    assert redis_server.llen("chat") == 2
+
+
+def test_a_running_turn_needs_no_second_job(
+    order: Order, redis_server: redis.Redis, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    hold(order)
+    with django_capture_on_commit_callbacks(execute=True), events.writing(talk(order).pk) as conversation:
+        assert turns.queue_turn(conversation).state == TurnState.RUNNING
+    assert redis_server.llen("chat") == 0
+
+
+def test_new_words_end_a_waiting_turn_and_begin_one_with_limits_of_its_own(order: Order) -> None:
+    hold(order)
+    first = newest_turn(order)
+    turns.move(talk(order), first, TurnState.RUNNING, TurnState.WAITING)
+    hear(order, "something else")
+    first.refresh_from_db()
+    assert (first.state, newest_turn(order).state) == (TurnState.DONE, TurnState.QUEUED)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_at_once_get_one_lease() -> None:
+    order = cast.order_5531()
+    hear(order)
+    leases = at_once(*[lambda: turns.take(newest_turn(order).pk)] * 4)
+    assert len([lease for lease in leases if lease]) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_keeper_renews_a_lease_while_its_turn_waits_for_the_model(settings: Settings) -> None:
+    settings.AGENT_LEASE_SECONDS = 0.4
+    order = cast.order_5531()
+    hear(order)
+    lease = hold(order)
+    first_end = newest_turn(order).lease_until
+    assert first_end is not None
+    keeper = turns.Keeper()
+    with keeper.keep(lease):
+        assert until(lambda: timezone.now() > first_end + timedelta(seconds=0.4))
+        assert keeper.holds(lease)
+        with holding(lease):
+            pass
+    assert until(lambda: (newest_turn(order).lease_until or first_end) < timezone.now())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_keeper_notices_a_lease_that_is_gone_and_does_not_bring_it_back(settings: Settings) -> None:
+    settings.AGENT_LEASE_SECONDS = 0.4
+    order = cast.order_5531()
+    hear(order)
+    lease = hold(order)
+    grow_stale(order)
+    keeper = turns.Keeper()
+    with keeper.keep(lease):
+        assert until(lambda: not keeper.holds(lease))
+    assert turns.take(lease.turn_id) is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_delivered_again_or_late_does_nothing(model: Control) -> None:
+    order = cast.order_5531()
+    hear(order)
+    model.script([reply("Hello!")])
+    assert work(order).state == TurnState.DONE
+    events_before = talk(order).last_event
+
+    loop.run(newest_turn(order).pk)
+
+    assert talk(order).last_event == events_before
+    assert texts(order) == ["Hello!"]
+    assert len(model.requests()) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_deliveries_at_once_answer_once(model: Control) -> None:
+    order = cast.order_5531()
+    hear(order)
+    model.script([reply("Hello!")])
+    at_once(*[lambda: loop.run(newest_turn(order).pk)] * 3)
+    assert Message.objects.filter(author="agent").count() == 1
+    assert newest_turn(order).state == TurnState.DONE
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_that_goes_down_hands_its_turn_on(model: Control, redis_server: redis.Redis) -> None:
+    order = cast.order_5531()
+    hear(order)
+    redis_server.flushdb()
+    loop.stop_requested.set()
+    assert work(order).state == TurnState.QUEUED
+    assert redis_server.llen("chat") == 1
+    assert model.requests() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_turn_that_takes_every_worker_down_with_it_ends_in_words(model: Control) -> None:
+    order = cast.order_5531()
+    hear(order)
+    for _ in range(loop.MOST_WORKERS_LOST):
+        hold(order)
+        grow_stale(order)
+    assert work(order).state == TurnState.FAILED
+    assert texts(order, "system")
+    assert model.requests() == []
