@@ -1,54 +1,18 @@
 """What all API views share: pages, and the one error object that every failure is answered with."""
 
-import io
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils.translation import gettext as _
 from rest_framework import exceptions, status
 from rest_framework.pagination import PageNumberPagination
-from rest_framework.parsers import JSONParser
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from orders.actors import NotAllowed
 from orders.errors import InvalidInput, NotFound, Refusal
-
-MAX_BODY_BYTES: Final = 2_500_000
-MAX_DEPTH: Final = 32
-
-
-class JsonBodies(JSONParser):
-    """JSON of a bounded size and depth: what is nested without end would otherwise end the worker's stack."""
-
-    def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
-        bounded = io.BytesIO(stream.read(MAX_BODY_BYTES + 1))
-        if bounded.getbuffer().nbytes > MAX_BODY_BYTES:
-            raise exceptions.ParseError(_("The body is too large."))
-        try:
-            body = super().parse(bounded, media_type, parser_context)
-        except RecursionError:
-            raise exceptions.ParseError(_("The body is nested too deeply.")) from None
-        if not _is_shallow(body):
-            raise exceptions.ParseError(_("The body is nested too deeply."))
-        return body
-
-
-def _is_shallow(body: Any) -> bool:
-    level = [body]
-    for _depth in range(MAX_DEPTH):
-        level = [each for value in level for each in _below(value)]
-        if not level:
-            return True
-    return False
-
-
-def _below(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 class Pages(PageNumberPagination):

@@ -182,7 +182,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["backoffice.api.JsonBodies"],
+    "DEFAULT_PARSER_CLASSES": ["backoffice.json_bodies.JsonBodies"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "backoffice.api.Pages",
     "PAGE_SIZE": 20,

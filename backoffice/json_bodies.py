@@ -1,0 +1,43 @@
+"""The API's parser. In a module of its own: Django REST framework loads it while `rest_framework.views` is being imported."""
+
+import io
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from django.utils.translation import gettext as _
+from rest_framework import exceptions
+from rest_framework.parsers import JSONParser
+
+MAX_BODY_BYTES: Final = 2_500_000
+MAX_DEPTH: Final = 32
+
+
+class JsonBodies(JSONParser):
+    """JSON of a bounded size and depth: what is nested without end would otherwise end the worker's stack."""
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
+        bounded = io.BytesIO(stream.read(MAX_BODY_BYTES + 1))
+        if bounded.getbuffer().nbytes > MAX_BODY_BYTES:
+            raise exceptions.ParseError(_("The body is too large."))
+        try:
+            body = super().parse(bounded, media_type, parser_context)
+        except RecursionError:
+            raise exceptions.ParseError(_("The body is nested too deeply.")) from None
+        if not _is_shallow(body):
+            raise exceptions.ParseError(_("The body is nested too deeply."))
+        return body
+
+
+def _is_shallow(body: Any) -> bool:
+    level = [body]
+    for _depth in range(MAX_DEPTH):
+        level = [each for value in level for each in _below(value)]
+        if not level:
+            return True
+    return False
+
+
+def _below(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
