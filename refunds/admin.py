@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from orders.admin_links import ReadOnlyAdmin, ReadOnlyInline, admin_link, list_link, register_subject
@@ -33,11 +34,11 @@ register_subject("gateway_attempt", GatewayAttempt)
 class Record(ReadOnlyAdmin):
     """A record with a public id: its page leads to its history, its list to its order and shows money as people do."""
 
-    extra_fields = ("history",)
+    extra_fields: tuple[str, ...] = ("history",)
 
     @admin.display(description=_("history"))
     def history(self, record: Any) -> str:
-        return list_link(AuditEvent, _("Audit events about it"), q=record.pk)
+        return list_link(AuditEvent, gettext("Audit events about it"), q=record.pk)
 
     @admin.display(description=_("order"), ordering="order__number")
     def of_order(self, record: Any) -> str:
@@ -155,7 +156,7 @@ class GatewayAttemptAdmin(Record):
         return admin_link(attempt.allocation.refund)
 
     def history(self, record: GatewayAttempt) -> str:
-        return list_link(AuditEvent, _("Audit events about its refund"), q=record.allocation.refund_id)
+        return list_link(AuditEvent, gettext("Audit events about its refund"), q=record.allocation.refund_id)
 
 
 @admin.register(Return)
