@@ -53,7 +53,8 @@ def _kind_of(line: str) -> tuple[str, str]:
 
 
 def _inline(text: str) -> str:
-    parts, end = [], 0
+    parts: list[str] = []
+    end = 0
     for found in _INLINE.finditer(text):
         parts.append(escape(text[end : found.start()]))
         if found["bold"]:

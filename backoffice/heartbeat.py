@@ -35,7 +35,7 @@ def beat(queues: Iterable[str]) -> None:
 
 
 class Heartbeat(bootsteps.StartStopStep):
-    requires = {"celery.worker.consumer.tasks:Tasks"}
+    requires = ("celery.worker.consumer.tasks:Tasks",)
     entry: Any = None
 
     def start(self, parent: Any) -> None:

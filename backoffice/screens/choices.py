@@ -59,8 +59,9 @@ def _fill(row: Row, form: QueryDict | None) -> None:
     reasons = REASONS[row.action]
     row.reasons = [(reason.value, str(reason.label)) for reason in reasons]
     row.picked = form is not None and row.key in form.getlist("pick")
-    row.chosen = (form or {}).get(f"quantity.{row.key}", str(row.available))
-    row.reason = (form or {}).get(f"reason.{row.key}", reasons[0].value)
+    said = form or QueryDict()
+    row.chosen = said.get(f"quantity.{row.key}", str(row.available))
+    row.reason = said.get(f"reason.{row.key}", reasons[0].value)
 
 
 def body_of(form: QueryDict) -> dict[str, Any]:

@@ -31,7 +31,7 @@ ORDERS_PER_PAGE = 20
 
 def shopper_screen(
     view: Callable[Concatenate[HttpRequest, Shopper, Args], HttpResponse],
-) -> Callable[Concatenate[HttpRequest, Args], HttpResponse]:
+) -> Callable[..., HttpResponse]:
     """Hand the view its shopper. Strangers are asked to sign in; for anybody else the page does not exist."""
 
     @wraps(view)

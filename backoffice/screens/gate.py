@@ -29,10 +29,10 @@ def may(user: AnyUser, permissions: tuple[str, ...]) -> bool:
     return isinstance(user, User) and any(user.has_perm(permission) for permission in permissions)
 
 
-def staff_screen(permissions: tuple[str, ...]) -> Callable[[View[Args]], View[Args]]:
+def staff_screen(permissions: tuple[str, ...]) -> Callable[[View[Args]], Callable[..., HttpResponse]]:
     """Strangers are asked to sign in; a signed-in person without the role gets 403, not another sign-in."""
 
-    def decorate(view: View[Args]) -> View[Args]:
+    def decorate(view: View[Args]) -> Callable[..., HttpResponse]:
         @wraps(view)
         def gated(request: HttpRequest, *args: Args.args, **kwargs: Args.kwargs) -> HttpResponse:
             if not request.user.is_authenticated:

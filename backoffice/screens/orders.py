@@ -3,7 +3,8 @@
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Replace
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
@@ -52,16 +53,15 @@ def matching(search: str) -> QuerySet[Order]:
     if not search:
         return Order.objects.all()
     parcels = Shipment.objects.filter(order=OuterRef("pk"), tracking_number__iexact=search)
-    found = (
-        Q(number__icontains=search.lstrip("#"))
-        | Q(customer__name__icontains=search)
-        | Q(customer__email__icontains=search)
-        | Exists(parcels)
-    )
+    found = Q(customer__name__icontains=search) | Q(customer__email__icontains=search)
+    found |= Q(number__icontains=search.lstrip("#") or search)
     digits = search.replace("-", "").replace(" ", "")
     if digits.isdigit() and len(digits) >= SHORTEST_PHONE_END:
-        found |= Q(customer__phone__endswith=digits) | Q(customer__phone__endswith=search)
-    return Order.objects.filter(found)
+        found |= Q(phone_digits__endswith=digits)
+    phone: Any = F("customer__phone")
+    for separator in ("-", " "):
+        phone = Replace(phone, Value(separator), Value(""))
+    return Order.objects.alias(phone_digits=phone).filter(found | Q(Exists(parcels)))
 
 
 @never_cache

@@ -1,0 +1,224 @@
+"""The customer's order page: readable without a script, and its cards can be pressed."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from agent.models import Card
+from agent.states import CardState
+from orders.models import LineItem
+from orders.tests import cast
+from orders.tests.factories import shipment_body
+from refunds.models import Refund, Return
+from tests.pages.visiting import JSON, exchange_card, refund_card, said, signed_in, stranger, text_of
+
+pytestmark = pytest.mark.django_db
+DANGEROUS = "<script>alert('x')</script>"
+
+
+def words_of(page: str) -> str:
+    """The text a person reads, without the empty templates that the script copies."""
+    visible = re.sub(r"<template.*?</template>|<script.*?</script>", " ", page, flags=re.S)
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", visible))
+
+
+def test_the_order_page_says_where_each_piece_is_and_what_can_be_done() -> None:
+    cast.order_5531()
+    page = words_of(text_of(signed_in("ming").get("/orders/5531/")))
+    assert "藍牙耳機 NT$1,200 已送達" in page
+    assert "前可退換貨" in page
+    assert "耳機殼 NT$380 尚未出貨 還可以取消。" in page
+    assert "滿 1,500 折 150 −NT$150" in page
+    assert "實付 NT$1,430" in page
+
+
+@pytest.mark.parametrize(
+    ("state", "words"), [("packed", "備貨中"), ("shipped", "運送中"), ("lost", "可能遺失"), ("delivered", "已送達")]
+)
+def test_every_way_a_parcel_can_be_is_named(state: str, words: str) -> None:
+    cast.place("7001", shipments=[shipment_body({1: 1, 2: 1}, state=state)])
+    assert words in text_of(signed_in("ming").get("/orders/7001/"))
+
+
+def test_what_customers_and_shops_write_never_becomes_markup() -> None:
+    order = cast.place("7002", lines=[(DANGEROUS, 500, 1)])
+    said(order, DANGEROUS)
+    for browser, path in [
+        (signed_in("ming"), "/orders/"),
+        (signed_in("ming"), "/orders/7002/"),
+        (signed_in("staff"), "/staff/orders/"),
+        (signed_in("staff"), "/staff/orders/7002/"),
+        (signed_in("staff"), "/staff/?state=working"),
+        (signed_in("staff"), f"/staff/orders/?q={DANGEROUS}"),
+    ]:
+        page = text_of(browser.get(path))
+        assert DANGEROUS not in page
+        assert "&lt;script&gt;" in page
+
+
+def test_what_was_said_stands_in_the_page_with_the_place_where_the_stream_goes_on() -> None:
+    conversation = said(cast.order_5531(), "耳機沒聲音\n<b>真的</b>")
+    page = text_of(signed_in("ming").get("/orders/5531/"))
+    assert "耳機沒聲音<br>&lt;b&gt;真的&lt;/b&gt;" in page
+    conversation.refresh_from_db()
+    assert f'data-last-event="{conversation.pk}-{conversation.last_event}"' in page
+
+
+def test_a_card_is_drawn_with_its_amount_its_reasons_and_where_the_money_goes() -> None:
+    refund_card(cast.order_5531())
+    page = words_of(text_of(signed_in("ming").get("/orders/5531/")))
+    assert "NT$230" in page
+    assert "不再適用：須滿 NT$1,500，剩下 NT$1,200 −NT$150" in page
+    assert "退至 信用卡（末四碼 4242）" in page
+    assert "確認退款 NT$230" in page
+
+
+def test_without_a_script_the_form_of_the_card_redeems_and_the_page_shows_it() -> None:
+    card = refund_card(cast.order_5531())
+    browser = signed_in("ming", enforce_csrf_checks=True)
+    page = text_of(browser.get("/orders/5531/"))
+    assert f'action="/refunds/quotes/{card.quote_id}/confirm/"' in page
+    found = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page)
+    assert found
+    answer = browser.post(f"/refunds/quotes/{card.quote_id}/confirm/", {"csrfmiddlewaretoken": found[1]}, follow=True)
+    assert answer.request["PATH_INFO"] == "/orders/5531/"
+    assert Refund.objects.get().amount == 230
+    assert Refund.objects.get().pk in text_of(answer)
+
+
+def test_a_press_without_the_forms_token_is_refused_with_a_page_that_says_what_to_do() -> None:
+    card = exchange_card(cast.order_5531())
+    browser = signed_in("ming", enforce_csrf_checks=True)
+    answer = browser.post(f"/orders/5531/chat/cards/{card.pk}/confirm/")
+    assert answer.status_code == 403
+    assert "這個表單已失效" in text_of(answer)
+    assert not Return.objects.exists()
+
+
+def test_pressing_the_exchange_makes_one_return_however_often() -> None:
+    card = exchange_card(cast.order_5531())
+    browser = signed_in("ming")
+    path = f"/orders/5531/chat/cards/{card.pk}/confirm/"
+    first, second = browser.post(path, headers=JSON), browser.post(path, headers=JSON)
+    made = Return.objects.get()
+    assert first.json()["return"]["return_id"] == second.json()["return"]["return_id"] == made.pk
+    card.refresh_from_db()
+    assert card.state == CardState.CONFIRMED
+    page = words_of(text_of(browser.get("/orders/5531/")))
+    assert "換貨中" in page
+    assert "您已確認" in page
+
+
+def test_declining_the_exchange_moves_nothing_and_it_cannot_be_confirmed_afterwards() -> None:
+    card = exchange_card(cast.order_5531())
+    browser = signed_in("ming")
+    assert browser.post(f"/orders/5531/chat/cards/{card.pk}/decline/").status_code == 302
+    answer = browser.post(f"/orders/5531/chat/cards/{card.pk}/confirm/", headers=JSON)
+    assert (answer.status_code, answer.json()["code"]) == (409, "card_closed")
+    assert not Return.objects.exists()
+
+
+def test_a_confirmed_exchange_cannot_be_declined() -> None:
+    card = exchange_card(cast.order_5531())
+    browser = signed_in("ming")
+    browser.post(f"/orders/5531/chat/cards/{card.pk}/confirm/")
+    answer = browser.post(f"/orders/5531/chat/cards/{card.pk}/decline/", headers=JSON)
+    assert answer.status_code == 409
+    assert Return.objects.count() == 1
+
+
+def test_an_expired_exchange_is_refused_in_words_and_nothing_moves() -> None:
+    card = exchange_card(cast.order_5531(), minutes=-1)
+    answer = signed_in("ming").post(f"/orders/5531/chat/cards/{card.pk}/confirm/", follow=True)
+    assert "這張確認卡已無法確認" in text_of(answer)
+    assert not Return.objects.exists()
+
+
+def test_goods_that_moved_under_the_card_are_not_exchanged() -> None:
+    card = exchange_card(cast.order_5531())
+    cast.delivered_days_ago(card.conversation.order, 9)
+    answer = signed_in("ming").post(f"/orders/5531/chat/cards/{card.pk}/confirm/", headers=JSON)
+    assert answer.status_code in {400, 409}
+    assert answer.json()["message"]
+    assert Card.objects.get().state == CardState.OPEN
+    assert not Return.objects.exists()
+
+
+@pytest.mark.parametrize("button", ["confirm", "decline"])
+def test_cards_are_pressed_by_post_alone(button: str) -> None:
+    card = exchange_card(cast.order_5531())
+    assert signed_in("ming").get(f"/orders/5531/chat/cards/{card.pk}/{button}/").status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (CardState.CONFIRMED, "您已確認"),
+        (CardState.DECLINED, "您選擇先不要"),
+        (CardState.EXPIRED, "已過期，沒有任何更動"),
+        (CardState.WITHDRAWN, "這張卡已作廢"),
+    ],
+)
+def test_a_card_that_is_over_says_how_and_has_no_buttons(state: CardState, words: str) -> None:
+    card = refund_card(cast.order_5531())
+    event = card.conversation.events.get(kind="card")
+    event.data = {**event.data, "state": state}
+    event.save(update_fields=["data"])
+    page = text_of(signed_in("ming").get("/orders/5531/"))
+    drawn = page[page.index(f'data-card="{card.pk}"') :].split("</article>")[0]
+    shown = re.findall(r'<(?:p|div|span)[^>]*data-when="(\w+)"(?! hidden)[^>]*?(?<!hidden)>', drawn)
+    assert set(shown) == {state}
+    assert words in drawn
+
+
+def test_the_part_beside_the_chat_can_be_fetched_alone() -> None:
+    cast.order_5531()
+    part = text_of(signed_in("ming").get("/orders/5531/side/"))
+    assert "耳機殼" in part
+    assert "<html" not in part
+
+
+def test_a_number_with_a_hash_is_escaped_wherever_it_is_linked() -> None:
+    cast.place("A#7_1-x")
+    browser = signed_in("ming")
+    assert 'href="/orders/A%237_1-x/"' in text_of(browser.get("/orders/"))
+    page = text_of(browser.get("/orders/A%237_1-x/"))
+    assert 'data-messages="/orders/A%237_1-x/chat/messages/"' in page
+
+
+def test_a_customer_with_a_link_sees_that_order_and_no_other() -> None:
+    order = cast.place("8001", who="mei")
+    cast.place("8002", who="mei")
+    answer = signed_in("staff").post("/staff/orders/8001/customer-link/")
+    found = re.search(r'value="http://testserver(/l/[^"]+)"', text_of(answer))
+    assert found
+    browser = stranger()
+    assert browser.get(found[1], follow=True).request["PATH_INFO"] == "/orders/8001/"
+    assert browser.get("/", follow=True).request["PATH_INFO"] == "/orders/"
+    assert browser.get("/orders/8002/").status_code == 404
+    link = order.customer_links.get()
+    signed_in("staff").post(f"/staff/orders/8001/customer-link/{link.pk}/revoke/")
+    assert browser.get("/orders/8001/").status_code == 302
+    assert "這個連結已失效" in text_of(browser.get(found[1]))
+
+
+def test_the_page_speaks_english_too() -> None:
+    cast.order_5531()
+    page = words_of(text_of(signed_in("ming", language="en").get("/orders/5531/")))
+    assert "Not sent yet Can still be cancelled." in page
+    assert not re.search(
+        r"[一-鿿]{2,}",
+        page.replace("藍牙耳機", "")
+        .replace("耳機殼", "")
+        .replace("王小明", "")
+        .replace("好聲音", "")
+        .replace("折", "")
+        .replace("繁體中文", ""),
+    )
+
+
+def test_a_cancelled_order_says_so_in_the_list(client: Client) -> None:
+    order = cast.place("7003", lines=[("襪子", 100, 2)])
+    LineItem.objects.filter(order=order).update(cancelled_quantity=2)
+    assert "已取消" in text_of(signed_in("ming").get("/orders/"))
