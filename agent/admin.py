@@ -1,0 +1,213 @@
+"""Conversations in Django admin: every word, call, card and event to look at, and nothing to change."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from agent.models import Card, Conversation, ConversationEvent, Message, ToolCall, Turn
+from orders.admin_links import ReadOnlyAdmin, ReadOnlyInline, admin_link, list_link, pretty_json, register_subject
+from orders.models import AuditEvent
+from refunds.models import Refund, RefundQuote
+
+register_subject("conversation", Conversation)
+register_subject("turn", Turn)
+register_subject("card", Card)
+SHORT = 120
+
+
+def in_short(text: str) -> str:
+    return text if len(text) <= SHORT else f"{text[:SHORT]}…"
+
+
+class PartInline(ReadOnlyInline):
+    """A part of a conversation, oldest first."""
+
+    ordering = ("pk",)
+
+
+class MessageInline(PartInline):
+    model = Message
+    fields = ("created_at", "author", "staff", "said", "stop_reason", "turn")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).select_related("staff", "turn")
+
+    @admin.display(description=_("text"))
+    def said(self, message: Message) -> str:
+        return message.text
+
+
+class TurnInline(PartInline):
+    model = Turn
+    fields = ("state", "steps", "failures", "error", "queued_at", "started_at", "finished_at")
+
+
+class ToolCallInline(PartInline):
+    model = ToolCall
+    fields = ("created_at", "name", "asked", "state", "is_error", "answer")
+
+    @admin.display(description=_("arguments"))
+    def asked(self, call: ToolCall) -> str:
+        return pretty_json(call.arguments)
+
+    @admin.display(description=_("result"))
+    def answer(self, call: ToolCall) -> str:
+        return pretty_json(call.result)
+
+
+class CardInline(ReadOnlyInline):
+    model = Card
+    ordering = ("created_at",)
+    fields = ("created_at", "kind", "state", "quote", "expires_at", "ended_at")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).select_related("quote")
+
+
+@admin.register(Conversation)
+class ConversationAdmin(ReadOnlyAdmin):
+    list_display = ("__str__", "of_order", "of_customer", "state", "needs_person", "owner", "created_at", "updated_at")
+    list_select_related = ("order", "customer", "owner")
+    search_fields = (
+        "=id",
+        "order__number",
+        "customer__name",
+        "customer__external_id",
+        "messages__content",
+        "cards__id",
+    )
+    list_filter = ("state", "needs_person", ("owner", admin.EmptyFieldListFilter), "language")
+    date_hierarchy = "created_at"
+    inlines = (MessageInline, ToolCallInline, CardInline, TurnInline)
+    extra_fields = ("history",)
+
+    @admin.display(description=_("order"), ordering="order__number")
+    def of_order(self, conversation: Conversation) -> str:
+        return admin_link(conversation.order)
+
+    @admin.display(description=_("customer"), ordering="customer__name")
+    def of_customer(self, conversation: Conversation) -> str:
+        return admin_link(conversation.customer)
+
+    @admin.display(description=_("history"))
+    def history(self, conversation: Conversation) -> str:
+        return history_link("conversation", conversation.pk)
+
+
+def history_link(subject_type: str, subject_id: Any) -> str:
+    filters = {"subject_type__exact": subject_type, "subject_id__exact": subject_id}
+    return list_link(AuditEvent, str(_("Audit events about it")), **filters)
+
+
+class PartAdmin(ReadOnlyAdmin):
+    """A part of a conversation: its list leads to the conversation and to the order."""
+
+    list_select_related = ("conversation__order",)
+    date_hierarchy = "created_at"
+    extra_fields = ("of_order",)
+
+    @admin.display(description=_("conversation"), ordering="conversation")
+    def of_conversation(self, part: Any) -> str:
+        return admin_link(part.conversation)
+
+    @admin.display(description=_("order"), ordering="conversation__order__number")
+    def of_order(self, part: Any) -> str:
+        return admin_link(part.conversation.order)
+
+
+@admin.register(Turn)
+class TurnAdmin(PartAdmin):
+    list_display = (
+        "__str__",
+        "of_conversation",
+        "of_order",
+        "state",
+        "steps",
+        "failures",
+        "input_tokens",
+        "cached_tokens",
+        "output_tokens",
+        "queued_at",
+        "finished_at",
+    )
+    search_fields = ("=id", "=conversation__id", "conversation__order__number", "error", "model")
+    list_filter = ("state", "model", "error")
+    date_hierarchy = "queued_at"
+    extra_fields = ("of_order", "history")
+
+    @admin.display(description=_("history"))
+    def history(self, turn: Turn) -> str:
+        return history_link("turn", turn.pk)
+
+
+@admin.register(Message)
+class MessageAdmin(PartAdmin):
+    list_display = ("id", "of_conversation", "of_order", "author", "said", "stop_reason", "created_at")
+    search_fields = ("=id", "=conversation__id", "conversation__order__number", "content")
+    list_filter = ("author", "stop_reason")
+
+    @admin.display(description=_("text"))
+    def said(self, message: Message) -> str:
+        return in_short(message.text)
+
+
+@admin.register(ToolCall)
+class ToolCallAdmin(PartAdmin):
+    list_display = ("tool_use_id", "of_conversation", "of_order", "name", "state", "is_error", "created_at")
+    search_fields = (
+        "tool_use_id",
+        "=conversation__id",
+        "conversation__order__number",
+        "name",
+        "arguments",
+        "result",
+        "card__id",
+    )
+    list_filter = ("name", "state", "is_error")
+    extra_fields = ("of_order", "of_quote")
+
+    @admin.display(description=_("quote that it asked for"))
+    def of_quote(self, call: ToolCall) -> str:
+        return admin_link(RefundQuote.objects.filter(tool_call_ref=call.ref).first())
+
+
+@admin.register(Card)
+class CardAdmin(PartAdmin):
+    list_display = ("id", "of_conversation", "of_order", "kind", "state", "of_quote", "created_at", "expires_at")
+    list_select_related = ("conversation__order", "quote")
+    search_fields = (
+        "id",
+        "=conversation__id",
+        "conversation__order__number",
+        "quote__id",
+        "quote__refund__id",
+        "tool_call__tool_use_id",
+    )
+    list_filter = ("kind", "state")
+    extra_fields = ("of_order", "of_refund", "history")
+
+    @admin.display(description=_("quote"))
+    def of_quote(self, card: Card) -> str:
+        return admin_link(card.quote)
+
+    @admin.display(description=_("refund"))
+    def of_refund(self, card: Card) -> str:
+        return admin_link(Refund.objects.filter(quote=card.quote_id).first() if card.quote_id else None)
+
+    @admin.display(description=_("history"))
+    def history(self, card: Card) -> str:
+        return history_link("card", card.pk)
+
+
+@admin.register(ConversationEvent)
+class ConversationEventAdmin(PartAdmin):
+    list_display = ("__str__", "of_conversation", "of_order", "kind", "content", "created_at")
+    search_fields = ("=conversation__id", "conversation__order__number", "data")
+    list_filter = ("kind",)
+
+    @admin.display(description=_("content"))
+    def content(self, event: ConversationEvent) -> str:
+        return in_short(str(event.data.get("text") or event.data.get("state") or event.data.get("title") or ""))
