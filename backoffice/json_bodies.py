@@ -1,4 +1,4 @@
-"""The API's parser. In a module of its own: Django REST framework loads it while `rest_framework.views` is being imported."""
+"""The API's parser. A module of its own: REST framework loads it while `rest_framework.views` is being imported."""
 
 import io
 from collections.abc import Iterable, Mapping

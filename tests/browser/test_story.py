@@ -129,10 +129,11 @@ def test_without_javascript_the_page_reads_and_confirms(visit: Open, stack: Stac
     ming = visit("ming", java_script_enabled=False)
     ming.open_order(number)
     ming.page.fill("#chat-text", SENTENCE)
-    ming.page.locator("form[data-form=message] button").click()
+    with ming.page.expect_navigation():
+        ming.page.locator("form[data-form=message] button").click()
 
     def card_is_there() -> bool:
-        ming.page.reload()
+        ming.open_order(number)
         return ming.card("refund").count() == 1
 
     wait_until(card_is_there, every=0.5)

@@ -1,11 +1,13 @@
 """What a person does on the pages: signs in, writes, waits for an answer, presses a button, looks."""
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
 WAIT = 30_000
+SEND = re.compile("^(送出|Send)$")
 
 
 @dataclass
@@ -36,7 +38,10 @@ class Visit:
 
     def write(self, text: str) -> None:
         self.page.fill("#chat-text", text)
-        self.page.press("#chat-text", "Enter")
+        if self.device == "phone":  # where Enter begins a new line
+            self.page.get_by_role("button", name=SEND).click()
+        else:
+            self.page.press("#chat-text", "Enter")
         expect(self.said_by("customer").filter(has_text=text[:20]).last).to_be_visible()
 
     def said_by(self, author: str) -> Locator:
