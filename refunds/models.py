@@ -203,6 +203,14 @@ class GatewayAttempt(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["allocation", "number"], name="attempt_number_once"),
             models.UniqueConstraint(fields=["provider", "provider_refund_id"], name="provider_refund_once"),
+            # A new attempt, and with it a new key, needs a definite refusal of the one before.
+            models.UniqueConstraint(
+                fields=["allocation"], condition=~Q(outcome=AttemptOutcome.REFUSED), name="one_attempt_not_refused"
+            ),
+            models.CheckConstraint(
+                condition=~Q(outcome=AttemptOutcome.SUCCEEDED) | Q(provider_refund_id__isnull=False),
+                name="paid_attempt_has_its_provider_number",
+            ),
         ]
 
     def __str__(self) -> str:

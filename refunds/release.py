@@ -42,7 +42,13 @@ def expire_approvals() -> int:
     overdue = Refund.objects.filter(
         state=RefundState.PENDING_APPROVAL, created_at__lte=timezone.now() - APPROVAL_LIFE
     ).order_by("created_at")
-    return sum(_expire(refund.pk, refund.order_id) for refund in overdue[:BATCH])
+    expired = 0
+    for refund in overdue[:BATCH]:
+        try:
+            expired += _expire(refund.pk, refund.order_id)
+        except Exception:
+            log.exception("approval.not_expired", refund_id=refund.pk)
+    return expired
 
 
 @transaction.atomic

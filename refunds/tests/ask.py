@@ -10,7 +10,7 @@ from refunds.models import RefundQuote
 from refunds.states import Asker
 
 # (position of the line, quantity, reason) and, where several fit, the action.
-Asked = tuple[int, int, str] | tuple[int, int, str, str]
+Asked = tuple[int, int | None, str] | tuple[int, int | None, str, str]
 
 
 def choices(*asked: Asked) -> list[quotes.LineChoice]:

@@ -1,7 +1,7 @@
 """The gateway pays, refuses, dawdles or falls silent, and the refund says what is known: never more, never less."""
 
 import pytest
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from orders.models import AuditEvent, Payment
 from orders.tests import cast
@@ -122,6 +122,23 @@ def test_the_gateway_pays_a_key_once_and_a_charge_no_more_than_it_took() -> None
         assert caught.value.code == code
     assert gateway.find("k2") is None
     assert paid_out() == [1000]
+
+
+def test_the_database_knows_no_second_attempt_while_the_first_is_not_refused() -> None:
+    """The last line of defence against paying under two keys."""
+    tasks.send_refund(pending_refund().pk)
+    first = GatewayAttempt.objects.get()
+    for outcome in ("succeeded", "sending", "unknown"):
+        GatewayAttempt.objects.update(outcome=outcome)
+        second = GatewayAttempt(
+            allocation=first.allocation,
+            number=2,
+            idempotency_key="k",
+            provider="simulated",
+            started_at=first.started_at,
+        )
+        with pytest.raises(IntegrityError, match="one_attempt_not_refused"):
+            second.save(force_insert=True)
 
 
 def test_every_step_of_the_money_is_in_the_audit() -> None:

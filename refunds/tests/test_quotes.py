@@ -96,6 +96,16 @@ def test_units_of_several_parcels_are_taken_from_the_oldest_first() -> None:
     assert taken == [("early", 2), ("late", 1)]
 
 
+def test_without_a_quantity_everything_of_the_line_that_can_go_is_meant() -> None:
+    order = cast.place(
+        "6004",
+        lines=[("襪", 100, 5)],
+        shipments=[shipment_body({1: 2}), shipment_body({1: 1}, external_id="s2", state="packed")],
+    )
+    assert ask(order, (1, None, "other", "cancel")).amount == 200
+    assert ask(order, (1, None, "other", "return")).amount == 200
+
+
 def test_a_new_quote_of_the_same_asker_supersedes_the_old_one_and_only_that() -> None:
     order = cast.order_5531()
     mine, of_staff = ask(order, (2, 1, "other")), ask(order, (2, 1, "other"), actor=cast.staff())
