@@ -1,14 +1,16 @@
-"""Public ids: a short prefix that says what it is, and 100 random bits that nobody can guess."""
+"""Public ids: a short prefix that says what it is, and random characters of five bits each that nobody can guess."""
 
 import secrets
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 LENGTH = 20
+# People read these aloud and write them on parcels; whose they are is checked all the same.
+SPOKEN_LENGTH = 12
 
 
-def new_id(prefix: str) -> str:
+def new_id(prefix: str, length: int = LENGTH) -> str:
     """`new_id("rq")` → `rq_` and 20 characters."""
-    return f"{prefix}_{''.join(secrets.choice(ALPHABET) for _ in range(LENGTH))}"
+    return f"{prefix}_{''.join(secrets.choice(ALPHABET) for _ in range(length))}"
 
 
 def payment_id() -> str:
@@ -24,7 +26,7 @@ def quote_id() -> str:
 
 
 def refund_id() -> str:
-    return new_id("rf")
+    return new_id("rf", SPOKEN_LENGTH)
 
 
 def allocation_id() -> str:
@@ -32,7 +34,7 @@ def allocation_id() -> str:
 
 
 def return_id() -> str:
-    return new_id("rt")
+    return new_id("rt", SPOKEN_LENGTH)
 
 
 def card_id() -> str:
