@@ -110,7 +110,7 @@ def _kept(conversation: Conversation, message: Message, block: dict[str, Any]) -
 
 
 def press(card: Card) -> None:
-    """The customer presses: a quote is redeemed; an exchange is made as its page does it, under the conversation's lock."""
+    """The customer presses. A quote is redeemed; an exchange is made under the conversation's lock, as on its page."""
     actor = customer_actor(card.conversation.customer)
     if card.quote_id:
         redeem.redeem(quote_id=card.quote_id, actor=actor)
@@ -198,7 +198,8 @@ def ephemeral(order: Order, kind: str) -> list[dict[str, Any]]:
 def last_request(model: Control) -> list[dict[str, Any]]:
     """The messages of the newest request, without the marks for the cache."""
     messages: Sequence[dict[str, Any]] = model.requests()[-1]["body"]["messages"]
-    return [
-        {"role": each["role"], "content": [{k: v for k, v in b.items() if k != "cache_control"} for b in each["content"]]}
-        for each in messages
-    ]
+    return [{"role": each["role"], "content": [_unmarked(block) for block in each["content"]]} for each in messages]
+
+
+def _unmarked(block: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in block.items() if key != "cache_control"}

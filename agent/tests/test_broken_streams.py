@@ -69,9 +69,7 @@ def test_half_a_reply_is_taken_off_the_page(model: Control, order: Order, mode: 
     assert len(ephemeral(order, "draft_dropped")) == 1
 
 
-def test_a_model_that_falls_silent_is_not_waited_for_for_ever(
-    model: Control, order: Order, settings: Settings
-) -> None:
+def test_a_model_that_falls_silent_is_not_waited_for_for_ever(model: Control, order: Order, settings: Settings) -> None:
     settings.AGENT_MODEL_TIMEOUT_SECONDS = 0.3
     model.misbehave("stall", times=1)
     model.misbehave("stall", times=1, after="headers")
