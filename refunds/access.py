@@ -19,7 +19,7 @@ from refunds.models import Refund, RefundQuote, Return
 VIEW_QUOTE: Final = "refunds.view_refundquote"
 VIEW_REFUND: Final = "refunds.view_refund"
 REDEEM: Final = "refunds.redeem_quote"
-_PUBLIC_ID: Final = re.compile(r"[a-z]{2}_[0-9a-z]{20}")
+_PUBLIC_ID: Final = re.compile(r"[a-z]{2}_[0-9a-z]{12,20}")
 
 Row = TypeVar("Row", RefundQuote, Refund, Return)
 Viewer = HttpRequest | User | AbstractBaseUser | AnonymousUser
