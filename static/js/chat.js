@@ -99,8 +99,7 @@ const handlers = {
       slot("closed").hidden = state !== "closed";
       slot("person").hidden = !needs_person || state === "closed";
     });
-    const place = slot("owner");
-    place.textContent = owner ? words.answered_by.replace("%(name)s", owner) : place.dataset.default;
+    showOwner(owner);
     showTyping();
   },
 };
@@ -130,6 +129,11 @@ function setDraft(key, text) {
     drafts.set(key, draft);
     showTyping();
   });
+}
+
+function showOwner(name) {
+  const place = slot("owner");
+  place.textContent = name ? words.answered_by.replace("%(name)s", name) : place.dataset.default;
 }
 
 function showTyping() {
@@ -168,7 +172,8 @@ const stream = new Stream(root.dataset.events, root.dataset.lastEvent, {
     drafts.clear();
     slot("failed").hidden = slot("closed").hidden = slot("person").hidden = true;
     root.dataset.closed = "false";
-    log.add(Object.assign(document.createElement("li"), { className: "chat-item chat-divider" }));
+    showOwner(null);
+    log.divide();
   },
 });
 

@@ -8,7 +8,7 @@ const blank = (name) => document.getElementById(`blank-${name}`).content.firstEl
 export class Log {
   constructor(root, clock) {
     this.root = root;
-    this.list = slot(root, "log");
+    this.area = slot(root, "log");
     // Items stand before the indicator of typing and the notices, which stay last.
     this.end = slot(root, "typing");
     this.announcer = slot(root, "announce");
@@ -16,7 +16,7 @@ export class Log {
   }
 
   #scroller() {
-    return this.list.scrollHeight > this.list.clientHeight + 1 ? this.list : document.scrollingElement;
+    return this.area.scrollHeight > this.area.clientHeight + 1 ? this.area : document.scrollingElement;
   }
 
   isAtEnd() {
@@ -41,8 +41,16 @@ export class Log {
     return item;
   }
 
+  // A line between two conversations: before the customer's words that have opened the new one.
+  divide() {
+    let first = this.end;
+    while (first.previousElementSibling?.dataset.author === "customer") first = first.previousElementSibling;
+    const line = Object.assign(document.createElement("li"), { className: "chat-item chat-divider" });
+    first.before(line);
+  }
+
   find(kind, id) {
-    return this.list.querySelector(`[data-${kind}="${CSS.escape(id)}"]`);
+    return this.area.querySelector(`[data-${kind}="${CSS.escape(id)}"]`);
   }
 
   bubble({ author, name = "", text = "", at = "" }) {
