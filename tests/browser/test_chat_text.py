@@ -1,0 +1,31 @@
+"""The page's script and the server draw the same text alike: what streamed in looks the same after a reload."""
+
+from collections.abc import Callable
+
+import pytest
+
+from backoffice.chat_text import as_html
+from tests.browser.visit import Visit
+
+TEXTS = [
+    "退 **NT$230**，因為：\n\n- 耳機殼 NT$380\n- 優惠 −NT$150\n\n1. 一\n2) 二\n三",
+    "## 標題\n一\n二\n\n\n三",
+    "<b>x</b> & \"y\" 'z' **<i>粗</i>** [訂單](/orders/A%237/?a=1&b=2)",
+    "[x](//evil.example) [x](javascript:alert(1)) [x](/\\evil) [x](/a b) ** 不粗 ** *斜*",
+    "- 一\n\n- 二\n  - 三\n文字\r\n換行",
+    "",
+]
+DRAW = """async (text) => {
+    const { richNodes } = await import("/static/js/chat/rich.js");
+    const drawn = document.createElement("div");
+    drawn.append(...richNodes(text));
+    return drawn.innerHTML;
+}"""
+READ = "(html) => new DOMParser().parseFromString(html, 'text/html').body.innerHTML"
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+def test_script_and_server_draw_the_same(visit: Callable[..., Visit], text: str) -> None:
+    page = visit(None).page
+    page.goto("/accounts/login/")
+    assert page.evaluate(DRAW, text) == page.evaluate(READ, as_html(text))
