@@ -30,7 +30,7 @@ def read(name: str, cast: Callable[..., T], *, expected: str, **default: Any) ->
 
 
 def number(name: str, default: int, *, lowest: int = 0) -> int:
-    value = read(name, env.int, expected=f"a whole number of at least {lowest}", default=default)
+    value: int = read(name, env.int, expected=f"a whole number of at least {lowest}", default=default)
     if value < lowest:
         raise ImproperlyConfigured(f"{name} is {value}: it must be a whole number of at least {lowest}.")
     return value
@@ -45,7 +45,7 @@ def boolean(name: str, default: bool) -> bool:
 
 def address(name: str, schemes: tuple[str, ...], **default: Any) -> str:
     """An address that must start with one of `schemes`."""
-    value = read(name, env.str, expected=f"an address that starts with {' or '.join(schemes)}", **default)
+    value: str = read(name, env.str, expected=f"an address that starts with {' or '.join(schemes)}", **default)
     if value and not value.startswith(schemes):
         raise ImproperlyConfigured(
             f"{name} has a value that cannot be used: it must be an address that starts with {' or '.join(schemes)}."
@@ -118,8 +118,8 @@ TEMPLATES = [
     }
 ]
 
-# Locks must mean the same in every run, so PostgreSQL is the only database. `CONN_MAX_AGE` stays 0 because the pool keeps
-# the connections; a larger value would run out of them under ASGI.
+# Locks must mean the same in every run, so PostgreSQL is the only database. `CONN_MAX_AGE` stays 0 because the pool
+# keeps the connections; a larger value would run out of them under ASGI.
 DATABASES = {"default": read("DATABASE_URL", env.db_url, expected="an address like postgres://user:password@host/name")}
 if DATABASES["default"].get("ENGINE") != "django.db.backends.postgresql":
     raise ImproperlyConfigured("DATABASE_URL has a value that cannot be used: it must start with postgres://.")
@@ -142,7 +142,14 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A task that outlives this is delivered a second time. Leases in the database make that harmless; the sweepers, not the
 # broker, are what brings lost work back.
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 6 * 3600}
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 6 * 3600,
+    # Whoever sends a job waits for it: with a broker that is away the default keeps a customer's request for 6 seconds.
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0.2,
+    "interval_max": 0.2,
+}
 CELERY_TIMEZONE = "Asia/Taipei"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 SWEEP_SECONDS = number("SWEEP_SECONDS", 10, lowest=1)

@@ -49,7 +49,7 @@ def running_stack(*, seed: bool = True, **extra: str) -> Iterator[Stack]:
         remove(folder)
 
 
-def wait_until(condition: Callable[[], T], timeout: float = 30.0, every: float = 0.1) -> T:
+def wait_until(condition: Callable[[], T | None], timeout: float = 30.0, every: float = 0.1) -> T:
     """Ask `condition` again and again and return its first true answer. Raises `TimeoutError`."""
     deadline = time.monotonic() + timeout
     while not (answer := condition()):
