@@ -16,6 +16,8 @@ import structlog
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from agent.models import Conversation, ConversationEvent
 
@@ -31,7 +33,9 @@ def carrier() -> "redis.Redis":
 
 @cache
 def _client(url: str) -> "redis.Redis":
-    return redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=1)
+    # One more try for a connection that a restart has cut; a Redis that is away may not keep a customer waiting.
+    retry = Retry(NoBackoff(), 1)
+    return redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=1, retry=retry)
 
 
 def stream_key(order_id: int, customer_id: int) -> str:
