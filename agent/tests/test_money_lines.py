@@ -1,0 +1,131 @@
+"""Money's later outcome becomes one line in the chat, by signal or by the sweeper, never twice and never by a model."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks
+
+from agent import money, people, sweep
+from agent.models import ConversationEvent
+from agent.tests.helpers import hear, quoted, talk, told
+from orders.models import Order
+from orders.tests import cast
+from orders.tests.factories import fixed_discount, payment_body
+from refunds import redeem
+from refunds.models import Refund
+from refunds.outcome import move_refund
+from refunds.states import RefundState
+from refunds.tests.ask import ask
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def order() -> Order:
+    order = cast.order_5531()
+    hear(order)
+    return order
+
+
+@pytest.fixture
+def refund(order: Order) -> Refund:
+    made = redeem.redeem(quote_id=quoted(order).pk, actor=cast.shopper()).refund
+    assert made is not None
+    return made
+
+
+def becomes(refund: Refund, *states: RefundState) -> None:
+    for state in states:
+        move_refund(refund=refund, to=state, actor=cast.SHOP)
+
+
+@pytest.mark.parametrize(
+    ("states", "words"),
+    [
+        ([RefundState.SUCCEEDED], "NT$230 is on its way to card ending in 4242"),
+        ([RefundState.FAILED], "refused"),
+        ([RefundState.UNKNOWN], "checking"),
+    ],
+)
+def test_an_outcome_is_told_in_words_at_once(
+    refund: Refund,
+    states: list[RefundState],
+    words: str,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        becomes(refund, *states)
+    (line,) = told(refund.order, "status")
+    assert (line["kind"], line["refund_id"], line["state"]) == ("refund", refund.pk, states[-1])
+    assert words in line["text"]
+    assert refund.pk in line["text"]
+
+
+def test_a_refund_on_its_way_to_the_provider_is_not_worth_a_line(refund: Refund) -> None:
+    money.tell_refund(refund.pk)
+    assert told(refund.order, "status") == []
+
+
+def test_the_same_state_is_told_once_and_the_next_one_again(refund: Refund) -> None:
+    becomes(refund, RefundState.UNKNOWN)
+    for _ in range(2):
+        money.tell_refund(refund.pk)
+    becomes(refund, RefundState.SUCCEEDED)
+    for _ in range(2):
+        money.tell_refund(refund.pk)
+    assert [line["state"] for line in told(refund.order, "status")] == ["unknown", "succeeded"]
+
+
+def test_a_lost_signal_is_made_good_by_the_sweeper_once(refund: Refund) -> None:
+    becomes(refund, RefundState.SUCCEEDED)
+    assert money.untold_refunds() == [refund.pk]
+    sweep.sweep()
+    sweep.sweep()
+    assert [line["state"] for line in told(refund.order, "status")] == ["succeeded"]
+    assert money.untold_refunds() == []
+
+
+def test_a_refund_that_nobody_talks_about_is_told_to_nobody() -> None:
+    order = cast.order_5531()
+    made = redeem.redeem(quote_id=ask(order, (2, 1, "other")).pk, actor=cast.shopper()).refund
+    assert made is not None
+    becomes(made, RefundState.SUCCEEDED)
+    money.tell_refund(made.pk)
+    sweep.sweep()
+    assert not ConversationEvent.objects.exists()
+
+
+def test_old_refunds_are_left_in_peace(refund: Refund) -> None:
+    becomes(refund, RefundState.SUCCEEDED)
+    Refund.objects.update(created_at=timezone.now() - timedelta(days=3))
+    assert money.untold_refunds() == []
+
+
+def test_after_a_conversation_was_closed_the_outcome_is_told_in_the_next_one(refund: Refund) -> None:
+    people.close(conversation=talk(refund.order), actor=cast.staff())
+    hear(refund.order, "and my money?")
+    becomes(refund, RefundState.SUCCEEDED)
+    money.tell_refund(refund.pk)
+    assert [line["state"] for line in told(refund.order, "status")] == ["succeeded"]
+
+
+def test_what_was_told_in_an_earlier_conversation_is_not_told_again(refund: Refund) -> None:
+    becomes(refund, RefundState.SUCCEEDED)
+    money.tell_refund(refund.pk)
+    people.close(conversation=talk(refund.order), actor=cast.staff())
+    hear(refund.order, "hello again")
+    money.tell_refund(refund.pk)
+    assert told(refund.order, "status") == []
+
+
+def test_a_refund_of_nothing_does_not_promise_money() -> None:
+    lines = (("甲", 100, 1), ("乙", 1500, 1))
+    order = cast.place("9001", lines=lines, discounts=[fixed_discount(150, 1600)], payments=[payment_body(1450)])
+    hear(order)
+    made = redeem.redeem(quote_id=ask(order, (1, 1, "other")).pk, actor=cast.shopper()).refund
+    assert made is not None
+    assert made.amount == 0
+    money.tell_refund(made.pk)
+    (line,) = told(order, "status")
+    assert "nothing to pay back" in line["text"]
