@@ -82,18 +82,28 @@ def about_units(group: UnitGroup) -> Said:
 
 
 def about_order(order: Order) -> Said:
-    """One word for a whole order, from rows that are already loaded (lines, shipments): no further query."""
-    lines, shipments = list(order.lines.all()), [shipment.state for shipment in order.shipments.all()]
-    if all(line.cancelled_quantity == line.quantity for line in lines):
-        return Said(_("Cancelled"), "")
+    """One word for a whole order, from rows that are already loaded (lines, shipments and theirs): no further query."""
+    lines, shipments = list(order.lines.all()), list(order.shipments.all())
+    packed = [line for shipment in shipments for line in shipment.lines.all()]
+    cancelled = sum(line.cancelled_quantity for line in lines)
+    refunded = sum(line.refunded_quantity for line in packed)
+    if cancelled + refunded == sum(line.quantity for line in lines):
+        return Said(_("Refunded") if refunded else _("Cancelled"), "")
+    if any(line.returning_quantity or line.exchanging_quantity for line in packed):
+        return Said(_("Return or exchange under way"), "wait")
     if any(line.unfulfilled_quantity for line in lines):
-        return Said(_("Not sent yet") if not shipments else _("Partly sent"), "info")
-    if ShipmentState.PACKED in shipments:
+        return Said(_("Partly sent") if shipments else _("Not sent yet"), "info")
+    return _about_parcels({shipment.state for shipment in shipments})
+
+
+def _about_parcels(states: set[str]) -> Said:
+    """What is least far on its way speaks for the order."""
+    if ShipmentState.PACKED in states:
         return Said(_("Being packed"), "wait")
-    if ShipmentState.SHIPPED in shipments:
-        return Said(_("On its way"), "info")
-    if ShipmentState.LOST in shipments:
+    if ShipmentState.LOST in states:
         return Said(_("Probably lost"), "bad")
+    if ShipmentState.SHIPPED in states:
+        return Said(_("On its way"), "info")
     return Said(_("Delivered"), "good")
 
 

@@ -54,7 +54,7 @@ def order_list(request: HttpRequest) -> HttpResponse:
     if shopper is None and not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
     orders = orders_of(shopper) if shopper else Order.objects.none()
-    orders = orders.prefetch_related("lines", "payments", "shipments")
+    orders = orders.prefetch_related("lines", "payments", "shipments__lines")
     page = Paginator(orders, ORDERS_PER_PAGE).get_page(request.GET.get("page"))
     rows = [
         {

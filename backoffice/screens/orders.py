@@ -33,7 +33,7 @@ SHORTEST_PHONE_END = 3
 @staff_screen(ORDERS)
 def order_list(request: HttpRequest) -> HttpResponse:
     search = request.GET.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
-    orders = matching(search).select_related("customer").prefetch_related("lines", "payments", "shipments")
+    orders = matching(search).select_related("customer").prefetch_related("lines", "payments", "shipments__lines")
     page = Paginator(orders.order_by("-placed_at", "-id"), PER_PAGE).get_page(request.GET.get("page"))
     rows = [
         {

@@ -3,11 +3,10 @@
 import re
 
 import pytest
-from django.test import Client
 
 from agent.models import Card
 from agent.states import CardState
-from orders.models import LineItem
+from orders.models import LineItem, ShipmentLine
 from orders.tests import cast
 from orders.tests.factories import shipment_body
 from refunds.models import Refund, Return
@@ -218,7 +217,14 @@ def test_the_page_speaks_english_too() -> None:
     )
 
 
-def test_a_cancelled_order_says_so_in_the_list(client: Client) -> None:
-    order = cast.place("7003", lines=[("襪子", 100, 2)])
-    LineItem.objects.filter(order=order).update(cancelled_quantity=2)
-    assert "已取消" in text_of(signed_in("ming").get("/orders/"))
+def test_the_list_says_how_each_order_stands() -> None:
+    cancelled = cast.place("7003", lines=[("襪子", 100, 2)])
+    LineItem.objects.filter(order=cancelled).update(cancelled_quantity=2)
+    coming_back = cast.place("7004", lines=[("襪子", 100, 2)], shipments=[shipment_body({1: 2})])
+    ShipmentLine.objects.filter(shipment__order=coming_back).update(returning_quantity=1)
+    refunded = cast.place("7005", lines=[("襪子", 100, 2)], shipments=[shipment_body({1: 2})])
+    ShipmentLine.objects.filter(shipment__order=refunded).update(refunded_quantity=2)
+    page = words_of(text_of(signed_in("ming").get("/orders/")))
+    assert "訂單 7003 已取消" in page
+    assert "訂單 7004 退換貨處理中" in page
+    assert "訂單 7005 已退款" in page

@@ -54,7 +54,11 @@ def test_redis_that_is_away_is_reported_and_the_rest_still_answers(client: Clien
 
 def test_a_part_that_hangs_does_not_hang_the_answer(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     released = threading.Event()
-    stuck = health.Probe("model", lambda: None if released.wait(30) else None)
+
+    def hang() -> None:
+        released.wait(30)
+
+    stuck = health.Probe("model", hang)
     monkeypatch.setattr(health, "PROBES", [health.Probe("database", health.ask_database), stuck])
     began = time.monotonic()
     answers = [client.get("/readyz") for _ in range(2)]
