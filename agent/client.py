@@ -5,7 +5,6 @@ and must not be taken for an answer.
 """
 
 import socket
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -133,21 +132,12 @@ def storable(value: Any) -> Any:
     return value
 
 
-_reached: tuple[float, bool] | None = None
-REACHED_LIFE_SECONDS = 5.0
-
-
 def reachable() -> bool:
-    """Does anything answer at the model's address? Asked for readiness only, remembered for a few seconds."""
-    global _reached
-    if _reached and time.monotonic() - _reached[0] < REACHED_LIFE_SECONDS:
-        return _reached[1]
+    """Does anything answer at the model's address? Asked for readiness only."""
     parts = urlsplit(settings.ANTHROPIC_BASE_URL)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
         with socket.create_connection((parts.hostname or "", port), timeout=1):
-            answer = True
+            return True
     except OSError:
-        answer = False
-    _reached = (time.monotonic(), answer)
-    return answer
+        return False

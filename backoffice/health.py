@@ -4,12 +4,10 @@ Each part is asked in a thread of its own with a deadline: a part that hangs is 
 """
 
 import hmac
-import socket
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import connection
@@ -18,6 +16,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django_prometheus.exports import ExportToDjangoView
 
+from agent import client
 from backoffice import heartbeat
 
 DEADLINE_SECONDS = 1.5
@@ -53,20 +52,19 @@ def ask_database() -> None:
 
 
 def ask_redis() -> None:
-    with heartbeat.client() as client:
-        client.ping()
+    with heartbeat.client() as connected:
+        connected.ping()
 
 
 def ask_worker(queue: str) -> None:
-    with heartbeat.client() as client:
-        if not client.exists(heartbeat.key(queue)):
+    with heartbeat.client() as connected:
+        if not connected.exists(heartbeat.key(queue)):
             raise Missing
 
 
 def ask_model() -> None:
-    address = urlsplit(settings.ANTHROPIC_BASE_URL)
-    port = address.port or (443 if address.scheme == "https" else 80)
-    socket.create_connection((address.hostname or "", port), timeout=DEADLINE_SECONDS).close()
+    if not client.reachable():
+        raise Missing
 
 
 PROBES = [
