@@ -18,8 +18,8 @@ import httpx2
 import psycopg
 from psycopg.rows import dict_row
 
+from backoffice.local.folders import remove
 from backoffice.local.processes import free_port
-from backoffice.local.pytest_servers import remove
 from backoffice.local.stack import Stack
 
 # Lost work is looked for more often than in production, so that a test of a crash takes seconds.

@@ -3,7 +3,6 @@
 import argparse
 import ctypes
 import os
-import shutil
 import signal
 import sys
 import threading
@@ -13,7 +12,7 @@ from types import FrameType
 
 import environ
 
-from backoffice.local.folders import FolderInUse, lock_folder
+from backoffice.local.folders import FolderInUse, lock_folder, remove
 from backoffice.local.launch import PR_SET_PDEATHSIG
 from backoffice.local.preflight import read_port
 from backoffice.local.processes import StartError
@@ -129,10 +128,7 @@ def reset(folder: Path) -> None:
     except FolderInUse:
         raise StartError("The demo is running: stop it before clearing its data.") from None
     with lock:
-        outside = folder / "postgres"
-        if outside.is_symlink():
-            shutil.rmtree(outside.resolve().parent, ignore_errors=True)
-        shutil.rmtree(folder)
+        remove(folder)
     print("The demo's data is cleared.")
 
 

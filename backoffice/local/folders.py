@@ -5,6 +5,7 @@ import hashlib
 import os
 import pwd
 import secrets
+import shutil
 import stat
 import tempfile
 from contextlib import suppress
@@ -91,6 +92,13 @@ def reachable_home(folder: Path, user: pwd.struct_passwd | None) -> Path:
         if base.is_dir() and may(base, user, 0o1) and os.access(base, os.W_OK):
             return _own_folder(base / f"refund-desk-{name}")
     raise StartError(f"The user {user.pw_name} cannot reach {folder}: move the project out of the closed folder.")
+
+
+def remove(folder: Path) -> None:
+    """Delete a data folder, and PostgreSQL's part of it where that had to lie elsewhere."""
+    if (folder / "postgres").is_symlink():
+        shutil.rmtree((folder / "postgres").resolve().parent, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _own_folder(folder: Path) -> Path:

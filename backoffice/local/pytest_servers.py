@@ -5,7 +5,6 @@ its workers inherit them, each with a Redis database of its own.
 """
 
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Generator
@@ -14,7 +13,7 @@ from typing import IO
 
 import pytest
 
-from backoffice.local.folders import FolderInUse, lock_folder
+from backoffice.local.folders import FolderInUse, lock_folder, remove
 from backoffice.local.messages import ROOT, compile_stale
 from backoffice.local.servers import PostgresServer, ValkeyServer
 
@@ -57,13 +56,6 @@ class TestServers:
             self.valkey.stop()
         self.lock.close()
         remove(self.folder)
-
-
-def remove(folder: Path) -> None:
-    """Delete a data folder, and PostgreSQL's part of it where that had to lie elsewhere."""
-    if (folder / "postgres").is_symlink():
-        shutil.rmtree((folder / "postgres").resolve().parent, ignore_errors=True)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_leftovers() -> None:

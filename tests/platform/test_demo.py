@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from backoffice.local.folders import remove
 from backoffice.local.processes import free_port
-from backoffice.local.pytest_servers import remove
 from backoffice.local.stack import DIRECT, ROOT
 from tests.stack import fresh_environment, wait_until
 

@@ -12,9 +12,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from backoffice.local.folders import FolderInUse, lock_folder
+from backoffice.local.folders import FolderInUse, lock_folder, remove
 from backoffice.local.processes import spawn, terminate
-from backoffice.local.pytest_servers import remove
 from backoffice.local.servers import PLAIN_ENVIRONMENT, PostgresServer, _copy_programs, servers_on, wheel_folder
 from tests.stack import wait_until
 
