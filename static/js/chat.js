@@ -182,19 +182,27 @@ const composer = root.querySelector('[data-form="message"]');
 const field = composer.elements.text;
 const limit = Number(root.dataset.maxCharacters);
 
+// One after the other, so that sentences arrive in the order in which they were written.
+let sent = Promise.resolve();
 function send(text) {
-  deliver(outbox.add(text));
+  postInTurn(outbox.add(text));
+}
+
+function postInTurn(entry) {
+  const item = pendingBubble(entry);
+  sent = sent.then(() => deliver(entry, item));
 }
 
 function pendingBubble({ text, ref }) {
   const item = log.bubble({ author: "customer", text });
   item.dataset.pending = ref;
   item.dataset.text = text;
+  item.querySelector('[data-slot="sending"]').textContent = words.sending;
   log.change(() => log.end.before(item), { follow: true });
   return item;
 }
 
-async function deliver(entry, item = pendingBubble(entry)) {
+async function deliver(entry, item) {
   const note = item.querySelector('[data-slot="sending"]');
   item.classList.remove("is-unsent");
   note.textContent = words.sending;
@@ -280,7 +288,7 @@ for (const form of root.querySelectorAll('[data-form="retry"], [data-form="perso
 
 for (const card of root.querySelectorAll(".chat-log .card")) cards.adopt(card);
 slot("suggestions").hidden = Boolean(root.dataset.lastEvent) || outbox.all().length > 0;
-for (const entry of outbox.all()) deliver(entry);
+for (const entry of outbox.all()) postInTurn(entry);
 showTyping();
 const isWide = matchMedia("(min-width: 62rem)").matches;
 if (isWide || location.hash === "#chat") log.toEnd();
