@@ -51,8 +51,12 @@ def test_a_sentence_becomes_a_confirmed_refund_that_an_auditor_finds(
     ming.sees(ming.card("exchange", "confirmed"))
     refund_row = wait_until(lambda: settled(stack, number))[0]
     assert refund_row["amount"] == 230
-    ming.sees(ming.said_by("agent").filter(has_text="4242"))
-    ming.sees(ming.page.locator(".chat-log").get_by_text("7–14").or_(ming.page.locator(".status-line")))
+    ming.sees(ming.page.locator(".status-line").filter(has_text="7–14"))
+    closing = ming.sees(ming.said_by("agent").filter(has_text=str(refund_row["id"])))
+    expect(closing).to_contain_text("NT$230")
+    expect(closing).to_contain_text("4242")
+    expect(closing).to_contain_text("rt_")
+    expect(ming.page.locator(".order-page, main").first).to_contain_text("已取消")
     ming.shoot("4-confirmed")
     assert ming.problems == []
 
@@ -77,8 +81,9 @@ def test_the_story_in_english(visit: Open, stack: Stack) -> None:
     ming.press(refund, "Confirm refund NT$230")
     ming.press(ming.sees(ming.card("exchange")), "Confirm exchange")
     ming.sees(ming.card("refund", "confirmed"))
-    assert wait_until(lambda: settled(stack, number))[0]["amount"] == 230
-    ming.sees(ming.said_by("agent").filter(has_text="4242"))
+    refund_row = wait_until(lambda: settled(stack, number))[0]
+    assert refund_row["amount"] == 230
+    ming.sees(ming.said_by("agent").filter(has_text=str(refund_row["id"])))
     ming.shoot("8-english-confirmed")
     assert ming.problems == []
 
