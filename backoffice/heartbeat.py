@@ -34,16 +34,27 @@ def beat(queues: Iterable[str]) -> None:
         log.warning("worker.heartbeat_not_written", error=str(error))
 
 
+def fade(queues: Iterable[str]) -> None:
+    """Say that this consumer goes; others of the same queue say within seconds that they are still there."""
+    try:
+        with client() as connection:
+            connection.delete(*[key(queue) for queue in queues])
+    except redis.RedisError as error:
+        log.warning("worker.heartbeat_not_ended", error=str(error))
+
+
 class Heartbeat(bootsteps.StartStopStep):
     requires = ("celery.worker.consumer.tasks:Tasks",)
     entry: Any = None
+    queues: tuple[str, ...] = ()
 
     def start(self, parent: Any) -> None:
-        queues = [queue.name for queue in parent.task_consumer.queues]
-        beat(queues)
-        self.entry = parent.timer.call_repeatedly(EVERY_SECONDS, beat, (queues,))
+        self.queues = tuple(queue.name for queue in parent.task_consumer.queues)
+        beat(self.queues)
+        self.entry = parent.timer.call_repeatedly(EVERY_SECONDS, beat, (self.queues,))
 
     def stop(self, parent: Any) -> None:
         if self.entry is not None:
             self.entry.cancel()
             self.entry = None
+            fade(self.queues)

@@ -80,7 +80,7 @@ def hand_off(conversation: Conversation, speech: Speech) -> Reply:
     if "hand_off_to_human" not in conversation.tools:
         return Reply(speech.say("no_hand_off"))
     said = " / ".join(part for part in (conversation.wish_before, conversation.wish) if part)
-    summary = f"The customer wrote: {said[-SUMMARY_CHARACTERS:]}"
+    summary = speech.say("summary", said=said[-SUMMARY_CHARACTERS:])
     return Reply(
         speech.say("handing_off"), (ToolUse("hand_off_to_human", {"reason": "customer_asked", "summary": summary}),)
     )

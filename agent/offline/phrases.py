@@ -201,6 +201,7 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
         "已經請同事接手，會在這個對話裡回覆您。",
         "I have asked a colleague to take over; they will answer here.",
     ),
+    "summary": ("顧客寫道：{said}", "The customer wrote: {said}"),
     "no_hand_off": (
         "很抱歉，我這邊現在沒辦法轉接，請稍後再試一次。",
         "I am sorry, I cannot reach a colleague right now. Please try again a little later.",
