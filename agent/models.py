@@ -18,18 +18,29 @@ from refunds.models import RefundQuote
 class Conversation(models.Model):
     """One customer's talk about one order. `owner` is the member of staff who has taken it over, if any."""
 
-    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="conversations")
-    customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="conversations")
-    state = models.CharField(max_length=8, choices=ConversationState.choices, default=ConversationState.OPEN)
-    language = models.CharField(max_length=8, default="zh-hant")
-    needs_person = models.BooleanField(default=False)
-    hand_off_summary = models.TextField(blank=True)
-    owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="conversations"
+    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="conversations", verbose_name=_("order"))
+    customer = models.ForeignKey(
+        Customer, on_delete=models.PROTECT, related_name="conversations", verbose_name=_("customer")
     )
-    last_event = models.PositiveBigIntegerField(default=0, help_text=_("Number of the newest event."))
-    created_at = models.DateTimeField(auto_now_add=True)
-    updated_at = models.DateTimeField(auto_now=True)
+    state = models.CharField(
+        _("state"), max_length=8, choices=ConversationState.choices, default=ConversationState.OPEN
+    )
+    language = models.CharField(_("language"), max_length=8, default="zh-hant")
+    needs_person = models.BooleanField(_("needs a person"), default=False)
+    hand_off_summary = models.TextField(_("hand-off summary"), blank=True)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="conversations",
+        verbose_name=_("answered by"),
+    )
+    last_event = models.PositiveBigIntegerField(
+        _("newest event"), default=0, help_text=_("Number of the newest event.")
+    )
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    updated_at = models.DateTimeField(_("updated at"), auto_now=True)
 
     class Meta:
         verbose_name = _("conversation")
@@ -49,22 +60,24 @@ class Conversation(models.Model):
 class Turn(models.Model):
     """The agent's work on what has been said: one Celery job at a time, held by a lease, resumed from the database."""
 
-    conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="turns")
-    state = models.CharField(max_length=8, choices=TurnState.choices, default=TurnState.QUEUED)
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.PROTECT, related_name="turns", verbose_name=_("conversation")
+    )
+    state = models.CharField(_("state"), max_length=8, choices=TurnState.choices, default=TurnState.QUEUED)
     # The lease: whoever holds the token may write until it ends. A new holder changes the token, so that a worker that
     # wakes up late cannot write any more.
-    lease_token = models.CharField(max_length=32, blank=True)
-    lease_until = models.DateTimeField(null=True, blank=True)
-    steps = models.PositiveIntegerField(default=0)
-    failures = models.PositiveIntegerField(default=0)
-    input_tokens = models.PositiveIntegerField(default=0)
-    cached_tokens = models.PositiveIntegerField(default=0)
-    output_tokens = models.PositiveIntegerField(default=0)
-    model = models.CharField(max_length=60, blank=True)
-    error = models.CharField(max_length=240, blank=True)
-    queued_at = models.DateTimeField()
-    started_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
+    lease_token = models.CharField(_("lease token"), max_length=32, blank=True)
+    lease_until = models.DateTimeField(_("lease until"), null=True, blank=True)
+    steps = models.PositiveIntegerField(_("model calls"), default=0)
+    failures = models.PositiveIntegerField(_("failures"), default=0)
+    input_tokens = models.PositiveIntegerField(_("input tokens"), default=0)
+    cached_tokens = models.PositiveIntegerField(_("cached tokens"), default=0)
+    output_tokens = models.PositiveIntegerField(_("output tokens"), default=0)
+    model = models.CharField(_("model"), max_length=60, blank=True)
+    error = models.CharField(_("error"), max_length=240, blank=True)
+    queued_at = models.DateTimeField(_("queued at"))
+    started_at = models.DateTimeField(_("started at"), null=True, blank=True)
+    finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("turn")
@@ -84,19 +97,30 @@ class Turn(models.Model):
 class Message(models.Model):
     """What somebody said. `content` is a list of Messages API blocks; others' words are one text block."""
 
-    conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="messages")
-    turn = models.ForeignKey(Turn, null=True, blank=True, on_delete=models.PROTECT, related_name="messages")
-    author = models.CharField(max_length=10, choices=Author.choices)
-    staff = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.PROTECT, related_name="messages", verbose_name=_("conversation")
     )
-    content = models.JSONField()
-    stop_reason = models.CharField(max_length=40, blank=True)
+    turn = models.ForeignKey(
+        Turn, null=True, blank=True, on_delete=models.PROTECT, related_name="messages", verbose_name=_("turn")
+    )
+    author = models.CharField(_("author"), max_length=10, choices=Author.choices)
+    staff = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        verbose_name=_("member of staff"),
+    )
+    content = models.JSONField(_("content"))
+    stop_reason = models.CharField(_("stop reason"), max_length=40, blank=True)
     # The agent's messages only: what is written while a reply is being made has a lower number than the reply.
-    heard = models.PositiveBigIntegerField(default=0, help_text=_("Number of the newest message it could know of."))
+    heard = models.PositiveBigIntegerField(
+        _("newest message heard"), default=0, help_text=_("Number of the newest message it could know of.")
+    )
     # Given by the page, so that a message posted twice by a nervous connection is kept once.
-    client_ref = models.CharField(max_length=64, null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    client_ref = models.CharField(_("page's reference"), max_length=64, null=True, blank=True)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
         verbose_name = _("message")
@@ -117,17 +141,19 @@ class Message(models.Model):
 class ToolCall(models.Model):
     """One call the model asked for, and its one answer: `result` is the JSON that the model is shown."""
 
-    conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="tool_calls")
-    turn = models.ForeignKey(Turn, on_delete=models.PROTECT, related_name="tool_calls")
-    message = models.ForeignKey(Message, on_delete=models.PROTECT, related_name="tool_calls")
-    tool_use_id = models.CharField(max_length=80)
-    name = models.CharField(max_length=64)
-    arguments = models.JSONField()
-    state = models.CharField(max_length=10, choices=ToolCallState.choices, default=ToolCallState.ASKED)
-    result = models.JSONField(null=True, blank=True)
-    is_error = models.BooleanField(default=False)
-    created_at = models.DateTimeField(auto_now_add=True)
-    answered_at = models.DateTimeField(null=True, blank=True)
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.PROTECT, related_name="tool_calls", verbose_name=_("conversation")
+    )
+    turn = models.ForeignKey(Turn, on_delete=models.PROTECT, related_name="tool_calls", verbose_name=_("turn"))
+    message = models.ForeignKey(Message, on_delete=models.PROTECT, related_name="tool_calls", verbose_name=_("message"))
+    tool_use_id = models.CharField(_("tool call id"), max_length=80)
+    name = models.CharField(_("tool"), max_length=64)
+    arguments = models.JSONField(_("arguments"))
+    state = models.CharField(_("state"), max_length=10, choices=ToolCallState.choices, default=ToolCallState.ASKED)
+    result = models.JSONField(_("result"), null=True, blank=True)
+    is_error = models.BooleanField(_("error"), default=False)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    answered_at = models.DateTimeField(_("answered at"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("tool call")
@@ -152,20 +178,26 @@ class ToolCall(models.Model):
 class Card(models.Model):
     """A button on the customer's page. `payload` holds what it shows and, without a quote, what it would do."""
 
-    id = models.CharField(primary_key=True, max_length=32, default=ids.card_id, editable=False)
-    conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="cards")
-    tool_call = models.OneToOneField(ToolCall, null=True, blank=True, on_delete=models.PROTECT, related_name="card")
-    kind = models.CharField(max_length=10, choices=CardKind.choices)
-    state = models.CharField(max_length=10, choices=CardState.choices, default=CardState.OPEN)
-    quote = models.ForeignKey(RefundQuote, null=True, blank=True, on_delete=models.PROTECT, related_name="cards")
-    payload = models.JSONField()
-    expires_at = models.DateTimeField()
-    created_at = models.DateTimeField(auto_now_add=True)
-    ended_at = models.DateTimeField(null=True, blank=True)
+    id = models.CharField(_("card number"), primary_key=True, max_length=32, default=ids.card_id, editable=False)
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.PROTECT, related_name="cards", verbose_name=_("conversation")
+    )
+    tool_call = models.OneToOneField(
+        ToolCall, null=True, blank=True, on_delete=models.PROTECT, related_name="card", verbose_name=_("tool call")
+    )
+    kind = models.CharField(_("kind of card"), max_length=10, choices=CardKind.choices)
+    state = models.CharField(_("state"), max_length=10, choices=CardState.choices, default=CardState.OPEN)
+    quote = models.ForeignKey(
+        RefundQuote, null=True, blank=True, on_delete=models.PROTECT, related_name="cards", verbose_name=_("quote")
+    )
+    payload = models.JSONField(_("payload"))
+    expires_at = models.DateTimeField(_("expires at"))
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
 
     class Meta:
-        verbose_name = _("card")
-        verbose_name_plural = _("cards")
+        verbose_name = _("confirmation card")
+        verbose_name_plural = _("confirmation cards")
         ordering = ["conversation_id", "created_at"]
         indexes = [models.Index(fields=["state", "expires_at"])]
 
@@ -176,11 +208,13 @@ class Card(models.Model):
 class ConversationEvent(models.Model):
     """What the page is told, in order. `number` is the id a browser resumes from; Redis only carries these faster."""
 
-    conversation = models.ForeignKey(Conversation, on_delete=models.PROTECT, related_name="events")
-    number = models.PositiveBigIntegerField()
-    kind = models.CharField(max_length=20)
-    data = models.JSONField()
-    created_at = models.DateTimeField(auto_now_add=True)
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.PROTECT, related_name="events", verbose_name=_("conversation")
+    )
+    number = models.PositiveBigIntegerField(_("event number"))
+    kind = models.CharField(_("kind of event"), max_length=20)
+    data = models.JSONField(_("data"))
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
         verbose_name = _("conversation event")

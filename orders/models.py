@@ -11,18 +11,23 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from orders import ids
-from orders.states import AnnouncementState, DiscountKind, PaymentMethod, Settlement, ShipmentState, Waiver
+from orders.states import ActorKinds, AnnouncementState, DiscountKind, PaymentMethod, Settlement, ShipmentState, Waiver
 
 
 class Customer(models.Model):
     """A person who buys. `user` is set where the person can sign in; others come by a signed link."""
 
-    external_id = models.CharField(max_length=64, unique=True)
-    name = models.CharField(max_length=120)
-    email = models.EmailField(blank=True)
-    phone = models.CharField(max_length=40, blank=True)
+    external_id = models.CharField(_("shop's customer number"), max_length=64, unique=True)
+    name = models.CharField(_("full name"), max_length=120)
+    email = models.EmailField(_("e-mail"), blank=True)
+    phone = models.CharField(_("phone"), max_length=40, blank=True)
     user = models.OneToOneField(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="customer"
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="customer",
+        verbose_name=_("account"),
     )
 
     class Meta:
@@ -34,12 +39,12 @@ class Customer(models.Model):
 
 
 class Product(models.Model):
-    sku = models.CharField(max_length=64, unique=True)
-    name = models.CharField(max_length=200)
-    category = models.CharField(max_length=64, blank=True)
-    price = models.PositiveBigIntegerField()
-    currency = models.CharField(max_length=3)
-    stock = models.PositiveIntegerField(default=0)
+    sku = models.CharField(_("SKU"), max_length=64, unique=True)
+    name = models.CharField(_("product name"), max_length=200)
+    category = models.CharField(_("category"), max_length=64, blank=True)
+    price = models.PositiveBigIntegerField(_("price"))
+    currency = models.CharField(_("currency"), max_length=3)
+    stock = models.PositiveIntegerField(_("stock"), default=0)
 
     class Meta:
         verbose_name = _("product")
@@ -52,17 +57,21 @@ class Product(models.Model):
 class Order(models.Model):
     """An order as it was placed. The row is the lock for everything that settles it (`docs/money.md`, lock order)."""
 
-    number = models.CharField(max_length=40, unique=True)
-    customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="orders")
-    placed_at = models.DateTimeField()
-    currency = models.CharField(max_length=3)
-    shipping_method = models.CharField(max_length=40)
-    shipping_charged = models.PositiveBigIntegerField()
-    shipping_standard_fee = models.PositiveBigIntegerField()
-    shipping_free_from = models.PositiveBigIntegerField(null=True, blank=True)
-    shipping_waiver = models.CharField(max_length=16, choices=Waiver.choices, null=True, blank=True)
-    intake_digest = models.CharField(max_length=64, help_text=_("Digest of the body the order was taken in with."))
-    taken_in_at = models.DateTimeField(auto_now_add=True)
+    number = models.CharField(_("order number"), max_length=40, unique=True)
+    customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="orders", verbose_name=_("customer"))
+    placed_at = models.DateTimeField(_("placed at"))
+    currency = models.CharField(_("currency"), max_length=3)
+    shipping_method = models.CharField(_("shipping method"), max_length=40)
+    shipping_charged = models.PositiveBigIntegerField(_("shipping charged"))
+    shipping_standard_fee = models.PositiveBigIntegerField(_("standard shipping fee"))
+    shipping_free_from = models.PositiveBigIntegerField(_("free shipping from"), null=True, blank=True)
+    shipping_waiver = models.CharField(
+        _("why shipping is free"), max_length=16, choices=Waiver.choices, null=True, blank=True
+    )
+    intake_digest = models.CharField(
+        _("digest of the take-in"), max_length=64, help_text=_("Digest of the body the order was taken in with.")
+    )
+    taken_in_at = models.DateTimeField(_("taken in at"), auto_now_add=True)
 
     class Meta:
         verbose_name = _("order")
@@ -83,18 +92,22 @@ class LineItem(models.Model):
     unfulfilled = quantity − cancelled_quantity − fulfilled_quantity.
     """
 
-    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="lines")
-    line_item_id = models.CharField(max_length=16, help_text=_("Public id within the order: li_1, li_2 …"))
-    position = models.PositiveIntegerField()
-    external_id = models.CharField(max_length=64)
-    product = models.ForeignKey(Product, on_delete=models.PROTECT, related_name="+")
-    sku = models.CharField(max_length=64)
-    name = models.CharField(max_length=200)
-    category = models.CharField(max_length=64, blank=True)
-    unit_price = models.PositiveBigIntegerField()
-    quantity = models.PositiveIntegerField()
-    cancelled_quantity = models.PositiveIntegerField(default=0)
-    fulfilled_quantity = models.PositiveIntegerField(default=0, help_text=_("Units that are in a shipment."))
+    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="lines", verbose_name=_("order"))
+    line_item_id = models.CharField(
+        _("line item id"), max_length=16, help_text=_("Public id within the order: li_1, li_2 …")
+    )
+    position = models.PositiveIntegerField(_("position"))
+    external_id = models.CharField(_("shop's line number"), max_length=64)
+    product = models.ForeignKey(Product, on_delete=models.PROTECT, related_name="+", verbose_name=_("product"))
+    sku = models.CharField(_("SKU"), max_length=64)
+    name = models.CharField(_("product name"), max_length=200)
+    category = models.CharField(_("category"), max_length=64, blank=True)
+    unit_price = models.PositiveBigIntegerField(_("unit price"))
+    quantity = models.PositiveIntegerField(_("quantity"))
+    cancelled_quantity = models.PositiveIntegerField(_("quantity cancelled"), default=0)
+    fulfilled_quantity = models.PositiveIntegerField(
+        _("quantity in shipments"), default=0, help_text=_("Units that are in a shipment.")
+    )
 
     class Meta:
         verbose_name = _("line item")
@@ -121,18 +134,18 @@ class LineItem(models.Model):
 class OrderDiscount(models.Model):
     """A discount as the checkout applied it. `lines` are line_item_ids it is limited to; null means all goods."""
 
-    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="discounts")
-    position = models.PositiveIntegerField()
-    code = models.CharField(max_length=64)
-    label = models.CharField(max_length=200)
-    kind = models.CharField(max_length=16, choices=DiscountKind.choices)
-    settlement = models.CharField(max_length=16, choices=Settlement.choices)
-    amount = models.PositiveBigIntegerField(default=0)
-    percent = models.DecimalField(max_digits=6, decimal_places=3, default=0)
-    min_spend = models.PositiveBigIntegerField(default=0)
-    min_quantity = models.PositiveIntegerField(default=0)
-    amount_per_unit = models.PositiveBigIntegerField(default=0)
-    lines = models.JSONField(null=True, blank=True)
+    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="discounts", verbose_name=_("order"))
+    position = models.PositiveIntegerField(_("position"))
+    code = models.CharField(_("discount code"), max_length=64)
+    label = models.CharField(_("label"), max_length=200)
+    kind = models.CharField(_("kind of discount"), max_length=16, choices=DiscountKind.choices)
+    settlement = models.CharField(_("settlement"), max_length=16, choices=Settlement.choices)
+    amount = models.PositiveBigIntegerField(_("discount amount"), default=0)
+    percent = models.DecimalField(_("percentage"), max_digits=6, decimal_places=3, default=0)
+    min_spend = models.PositiveBigIntegerField(_("minimum spend"), default=0)
+    min_quantity = models.PositiveIntegerField(_("minimum quantity"), default=0)
+    amount_per_unit = models.PositiveBigIntegerField(_("amount per unit"), default=0)
+    lines = models.JSONField(_("limited to line items"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("discount")
@@ -149,16 +162,16 @@ class OrderDiscount(models.Model):
 class Payment(models.Model):
     """Money that was received. `refunded_amount` is what has been promised or given back, compensation included."""
 
-    id = models.CharField(primary_key=True, max_length=32, default=ids.payment_id, editable=False)
-    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="payments")
-    position = models.PositiveIntegerField()
-    external_id = models.CharField(max_length=64)
-    method = models.CharField(max_length=20, choices=PaymentMethod.choices)
-    provider = models.CharField(max_length=40)
-    last4 = models.CharField(max_length=4, blank=True)
-    amount = models.PositiveBigIntegerField()
-    refunded_amount = models.PositiveBigIntegerField(default=0)
-    captured_at = models.DateTimeField()
+    id = models.CharField(_("payment number"), primary_key=True, max_length=32, default=ids.payment_id, editable=False)
+    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="payments", verbose_name=_("order"))
+    position = models.PositiveIntegerField(_("position"))
+    external_id = models.CharField(_("shop's payment number"), max_length=64)
+    method = models.CharField(_("payment method"), max_length=20, choices=PaymentMethod.choices)
+    provider = models.CharField(_("payment provider"), max_length=40)
+    last4 = models.CharField(_("last four digits"), max_length=4, blank=True)
+    amount = models.PositiveBigIntegerField(_("amount"))
+    refunded_amount = models.PositiveBigIntegerField(_("refunded amount"), default=0)
+    captured_at = models.DateTimeField(_("captured at"))
 
     class Meta:
         verbose_name = _("payment")
@@ -178,15 +191,17 @@ class Payment(models.Model):
 
 
 class Shipment(models.Model):
-    id = models.CharField(primary_key=True, max_length=32, default=ids.shipment_id, editable=False)
-    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="shipments")
-    external_id = models.CharField(max_length=64)
-    carrier = models.CharField(max_length=80, blank=True)
-    tracking_number = models.CharField(max_length=80, blank=True)
-    state = models.CharField(max_length=12, choices=ShipmentState.choices)
-    packed_at = models.DateTimeField()
-    shipped_at = models.DateTimeField(null=True, blank=True)
-    delivered_at = models.DateTimeField(null=True, blank=True)
+    id = models.CharField(
+        _("shipment number"), primary_key=True, max_length=32, default=ids.shipment_id, editable=False
+    )
+    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="shipments", verbose_name=_("order"))
+    external_id = models.CharField(_("shop's shipment number"), max_length=64)
+    carrier = models.CharField(_("carrier"), max_length=80, blank=True)
+    tracking_number = models.CharField(_("tracking number"), max_length=80, blank=True)
+    state = models.CharField(_("state"), max_length=12, choices=ShipmentState.choices)
+    packed_at = models.DateTimeField(_("packed at"))
+    shipped_at = models.DateTimeField(_("shipped at"), null=True, blank=True)
+    delivered_at = models.DateTimeField(_("delivered at"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("shipment")
@@ -211,12 +226,14 @@ class Shipment(models.Model):
 class ShipmentLine(models.Model):
     """Units of one line in one parcel. A unit is at most one of: being returned, being exchanged, refunded."""
 
-    shipment = models.ForeignKey(Shipment, on_delete=models.PROTECT, related_name="lines")
-    line_item = models.ForeignKey(LineItem, on_delete=models.PROTECT, related_name="shipment_lines")
-    quantity = models.PositiveIntegerField()
-    returning_quantity = models.PositiveIntegerField(default=0)
-    exchanging_quantity = models.PositiveIntegerField(default=0)
-    refunded_quantity = models.PositiveIntegerField(default=0)
+    shipment = models.ForeignKey(Shipment, on_delete=models.PROTECT, related_name="lines", verbose_name=_("shipment"))
+    line_item = models.ForeignKey(
+        LineItem, on_delete=models.PROTECT, related_name="shipment_lines", verbose_name=_("line item")
+    )
+    quantity = models.PositiveIntegerField(_("quantity"))
+    returning_quantity = models.PositiveIntegerField(_("quantity coming back"), default=0)
+    exchanging_quantity = models.PositiveIntegerField(_("quantity being exchanged"), default=0)
+    refunded_quantity = models.PositiveIntegerField(_("quantity refunded"), default=0)
 
     class Meta:
         verbose_name = _("shipment line")
@@ -242,11 +259,13 @@ class ShipmentLine(models.Model):
 class CustomerLink(models.Model):
     """A signed way in to one order for a customer who has no account. The token itself is not kept."""
 
-    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="customer_links")
-    expires_at = models.DateTimeField()
-    revoked_at = models.DateTimeField(null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="customer_links", verbose_name=_("order"))
+    expires_at = models.DateTimeField(_("expires at"))
+    revoked_at = models.DateTimeField(_("revoked at"), null=True, blank=True)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", verbose_name=_("created by")
+    )
 
     class Meta:
         verbose_name = _("customer link")
@@ -259,13 +278,15 @@ class CustomerLink(models.Model):
 class OrderAnnouncement(models.Model):
     """A change of goods that the shop's own system must hear of; kept until its webhook accepts it."""
 
-    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="announcements")
-    event = models.CharField(max_length=64)
-    payload = models.JSONField()
-    state = models.CharField(max_length=12, choices=AnnouncementState.choices, default=AnnouncementState.WAITING)
-    attempts = models.PositiveIntegerField(default=0)
-    next_attempt_at = models.DateTimeField()
-    created_at = models.DateTimeField(auto_now_add=True)
+    order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="announcements", verbose_name=_("order"))
+    event = models.CharField(_("announced event"), max_length=64)
+    payload = models.JSONField(_("payload"))
+    state = models.CharField(
+        _("state"), max_length=12, choices=AnnouncementState.choices, default=AnnouncementState.WAITING
+    )
+    attempts = models.PositiveIntegerField(_("attempts"), default=0)
+    next_attempt_at = models.DateTimeField(_("next attempt at"))
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
         verbose_name = _("order announcement")
@@ -279,20 +300,33 @@ class OrderAnnouncement(models.Model):
 class AuditEvent(models.Model):
     """One line of history. Rows are only ever added; a database trigger refuses the rest (`orders/audit.py`)."""
 
-    at = models.DateTimeField(auto_now_add=True)
-    action = models.CharField(max_length=64, help_text=_("What happened: quote.opened, refund.succeeded …"))
-    actor_kind = models.CharField(max_length=16)
-    actor_user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    at = models.DateTimeField(_("time"), auto_now_add=True)
+    action = models.CharField(
+        _("action"), max_length=64, help_text=_("What happened: quote.opened, refund.succeeded …")
     )
-    actor_name = models.CharField(max_length=120, blank=True)
-    order = models.ForeignKey(Order, null=True, blank=True, on_delete=models.PROTECT, related_name="audit_events")
-    subject_type = models.CharField(max_length=40)
-    subject_id = models.CharField(max_length=64)
-    chosen = models.JSONField(default=dict, help_text=_("What the actor chose (arguments)."))
-    computed = models.JSONField(default=dict, help_text=_("What the system worked out: amount, steps, policy."))
-    outcome = models.JSONField(default=dict, help_text=_("What became of it."))
-    correlation = models.JSONField(default=dict, help_text=_("Conversation, turn, tool call, request, job."))
+    actor_kind = models.CharField(_("kind of actor"), max_length=16, choices=ActorKinds.choices)
+    actor_user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        verbose_name=_("actor's account"),
+    )
+    actor_name = models.CharField(_("actor"), max_length=120, blank=True)
+    order = models.ForeignKey(
+        Order, null=True, blank=True, on_delete=models.PROTECT, related_name="audit_events", verbose_name=_("order")
+    )
+    subject_type = models.CharField(_("kind of record"), max_length=40)
+    subject_id = models.CharField(_("record number"), max_length=64)
+    chosen = models.JSONField(_("chosen"), default=dict, help_text=_("What the actor chose (arguments)."))
+    computed = models.JSONField(
+        _("computed"), default=dict, help_text=_("What the system worked out: amount, steps, policy.")
+    )
+    outcome = models.JSONField(_("outcome"), default=dict, help_text=_("What became of it."))
+    correlation = models.JSONField(
+        _("correlation"), default=dict, help_text=_("Conversation, turn, tool call, request, job.")
+    )
 
     class Meta:
         verbose_name = _("audit event")

@@ -4,6 +4,15 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 
+class ActorKinds(models.TextChoices):
+    """Who acts, as the history names them: the values of `orders.actors.ActorKind`."""
+
+    CUSTOMER = "customer", _("customer")
+    STAFF = "staff", _("staff")
+    AGENT = "agent", _("agent")
+    SYSTEM = "system", _("system")
+
+
 class ShipmentState(models.TextChoices):
     PACKED = "packed", _("packed")
     SHIPPED = "shipped", _("shipped")
@@ -47,4 +56,4 @@ class Waiver(models.TextChoices):
 
 class AnnouncementState(models.TextChoices):
     WAITING = "waiting", _("waiting")
-    ACCEPTED = "accepted", _("accepted")
+    ACCEPTED = "accepted", _("accepted by the shop")

@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='message',
             name='heard',
-            field=models.PositiveBigIntegerField(default=0, help_text='Number of the newest message it could know of.'),
+            field=models.PositiveBigIntegerField(default=0, help_text='Number of the newest message it could know of.', verbose_name='newest message heard'),
         ),
     ]

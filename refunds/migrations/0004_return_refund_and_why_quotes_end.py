@@ -14,11 +14,11 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='refundquote',
             name='ended_because',
-            field=models.CharField(blank=True, choices=[('newer_quote', 'a newer quote took its place'), ('order_changed', 'the order had changed')], max_length=16),
+            field=models.CharField(blank=True, choices=[('newer_quote', 'a newer quote took its place'), ('order_changed', 'the order had changed')], max_length=16, verbose_name='why it ended'),
         ),
         migrations.AddField(
             model_name='return',
             name='refund',
-            field=models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='return_request', to='refunds.refund'),
+            field=models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='return_request', to='refunds.refund', verbose_name='refund'),
         ),
     ]
