@@ -6,9 +6,9 @@ while nothing else tells. No database connection is held between two looks.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import redis.asyncio
 import redis.exceptions
@@ -26,10 +26,12 @@ from agent.text import page_length
 
 log = structlog.get_logger(__name__)
 LOOK_SECONDS = 15
+SLACK_SECONDS = 3
 WITHOUT_REDIS_SECONDS = 1
 MAX_ID = 36  # two 64-bit numbers at most, so that no query can overflow
 PING = b": ping\n\n"
 Entry = tuple[str, dict[str, str]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -105,10 +107,9 @@ class Listener:
 async def follow(*, order_id: int, customer_id: int, position: Position) -> AsyncIterator[bytes]:
     """Server-sent events for ever; the caller's disconnect cancels it."""
     page = Listener(order_id, customer_id, position)
-    # Longer than any wait that is asked for; without it a connection that died quietly would be waited on for ever.
-    patience = LOOK_SECONDS + WITHOUT_REDIS_SECONDS
+    # `_in_time` limits the time: the client's own limit can swallow the cancelling of a page that leaves (Python 3.11).
     client = redis.asyncio.Redis.from_url(
-        settings.REDIS_URL, socket_timeout=patience, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
+        settings.REDIS_URL, socket_timeout=None, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
     )
     yield b"retry: 1000\n\n"
     try:
@@ -116,7 +117,7 @@ async def follow(*, order_id: int, customer_id: int, position: Position) -> Asyn
             try:
                 async for piece in _listen(client, page):
                     yield piece
-            except redis.exceptions.RedisError as error:
+            except (redis.exceptions.RedisError, TimeoutError) as error:
                 log.info("stream.without_redis", error=str(error))
                 page.cursor = None
                 async for piece in _from_database(page):
@@ -131,12 +132,12 @@ async def _listen(client: "redis.asyncio.Redis", page: Listener) -> AsyncIterato
     """One wait for Redis and what it brings; at the beginning, and whenever it brings nothing, the database."""
     key = stream_key(page.order_id, page.customer_id)
     if page.cursor is None:
-        page.cursor, page.draft = await _so_far(client, key)
+        page.cursor, page.draft = await _in_time(_so_far(client, key))
         async for piece in _from_database(page):
             yield piece
         if page.draft.text:
             yield frame("draft", _json({"draft": page.draft.key, "text": page.draft.text}))
-    entries = await _wait(client, key, page.cursor)
+    entries = await _in_time(_wait(client, key, page.cursor))
     for entry_id, entry in entries:
         page.cursor = entry_id
         async for piece in _from_entry(entry, page):
@@ -145,6 +146,12 @@ async def _listen(client: "redis.asyncio.Redis", page: Listener) -> AsyncIterato
         async for piece in _from_database(page):
             yield piece
         yield PING
+
+
+async def _in_time(answer: Awaitable[T]) -> T:
+    """Raises TimeoutError: a connection that died quietly would be waited on for ever."""
+    async with asyncio.timeout(LOOK_SECONDS + SLACK_SECONDS):
+        return await answer
 
 
 async def _so_far(client: "redis.asyncio.Redis", key: str) -> tuple[str, DraftText]:
@@ -158,7 +165,7 @@ async def _so_far(client: "redis.asyncio.Redis", key: str) -> tuple[str, DraftTe
 
 
 async def _wait(client: "redis.asyncio.Redis", key: str, cursor: str) -> list[Entry]:
-    answer: Any = await client.xread({key: cursor}, count=500, block=LOOK_SECONDS * 1000)
+    answer: Any = await client.xread({key: cursor}, count=500, block=int(LOOK_SECONDS * 1000))
     if not answer:
         return []
     # A list of pairs, or a dict of lists, by protocol version.
@@ -191,7 +198,8 @@ async def _from_database(page: Listener) -> AsyncIterator[bytes]:
     """Everything after the page's position; a draft whose message is among it is over."""
     for event in await sync_to_async(_events_after)(page.order_id, page.customer_id, page.position):
         page.position = Position(event.conversation_id, event.number)
-        page.draft.take(event.kind, event.data)
+        if event.kind == "message":  # it names its draft; whether a turn's event came before or after is not known here
+            page.draft.take(event.kind, event.data)
         yield frame(event.kind, _json(event.data), event_id(event))
 
 
