@@ -1,6 +1,7 @@
 """Conversations in Django admin: every word, call, card and event to look at, and nothing to change."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -8,10 +9,14 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from agent.models import Card, Conversation, ConversationEvent, Message, ToolCall, Turn
-from orders.admin_links import ReadOnlyAdmin, ReadOnlyInline, admin_link, list_link, pretty_json, register_subject
+from agent.words import ACTIONS, KINDS_OF_EVENT
+from orders.admin_links import admin_link, list_link, register_subject
+from orders.admin_pages import ReadOnlyAdmin, ReadOnlyInline, WordsFilter, with_code
 from orders.models import AuditEvent
+from orders.words import register_actions
 from refunds.models import Refund, RefundQuote
 
+register_actions(ACTIONS)
 register_subject("conversation", Conversation)
 register_subject("turn", Turn)
 register_subject("card", Card)
@@ -47,15 +52,7 @@ class TurnInline(PartInline):
 
 class ToolCallInline(PartInline):
     model = ToolCall
-    fields = ("created_at", "name", "asked", "state", "is_error", "answer")
-
-    @admin.display(description=_("arguments"))
-    def asked(self, call: ToolCall) -> str:
-        return pretty_json(call.arguments)
-
-    @admin.display(description=_("result"))
-    def answer(self, call: ToolCall) -> str:
-        return pretty_json(call.result)
+    fields = ("created_at", "name", "arguments", "state", "is_error", "result")
 
 
 class CardInline(ReadOnlyInline):
@@ -105,9 +102,9 @@ def history_link(subject_type: str, subject_id: Any) -> str:
 class PartAdmin(ReadOnlyAdmin):
     """A part of a conversation: its list leads to the conversation and to the order."""
 
-    list_select_related = ("conversation__order",)
+    list_select_related: Sequence[str] = ("conversation__order",)
     date_hierarchy = "created_at"
-    extra_fields = ("of_order",)
+    extra_fields: Sequence[str] = ("of_order",)
 
     @admin.display(description=_("conversation"), ordering="conversation")
     def of_conversation(self, part: Any) -> str:
@@ -202,11 +199,21 @@ class CardAdmin(PartAdmin):
         return history_link("card", card.pk)
 
 
+class KindFilter(WordsFilter):
+    def in_words(self, value: str) -> str:
+        return str(KINDS_OF_EVENT.get(value, value))
+
+
 @admin.register(ConversationEvent)
 class ConversationEventAdmin(PartAdmin):
-    list_display = ("__str__", "of_conversation", "of_order", "kind", "content", "created_at")
+    list_display = ("number", "of_conversation", "of_order", "kind_of_event", "content", "created_at")
     search_fields = ("=conversation__id", "conversation__order__number", "data")
-    list_filter = ("kind",)
+    list_filter = (("kind", KindFilter),)
+    in_words: ClassVar = {"kind": "kind_of_event"}
+
+    @admin.display(description=_("kind of event"), ordering="kind")
+    def kind_of_event(self, event: ConversationEvent) -> str:
+        return with_code(str(KINDS_OF_EVENT.get(event.kind, event.kind)), event.kind)
 
     @admin.display(description=_("content"))
     def content(self, event: ConversationEvent) -> str:

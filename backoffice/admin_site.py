@@ -10,6 +10,10 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
+from orders.words import register_actions
+
+register_actions({"demo.dates_moved": _("dates of the demo moved")})
+
 
 class BackofficeAdminConfig(AdminConfig):
     default_site = "backoffice.admin_site.BackofficeAdminSite"

@@ -1,7 +1,7 @@
 """Words and tones for states, where a page speaks to a person: in one place, so that screens never disagree."""
 
 from datetime import date, datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
@@ -105,13 +105,3 @@ def _about_parcels(states: set[str]) -> Said:
     if ShipmentState.SHIPPED in states:
         return Said(_("On its way"), "info")
     return Said(_("Delivered"), "good")
-
-
-def shipping_name(method: str) -> str:
-    """The shop's own code in words, where it is one of the usual ones."""
-    usual: dict[str, Any] = {
-        "store_pickup": _("store pick-up"),
-        "home_delivery": _("home delivery"),
-        "convenience_store": _("pick-up at a convenience store"),
-    }
-    return str(usual.get(method, method))

@@ -1,13 +1,15 @@
 """Orders in Django admin: everything to look at, nothing to change. Facts come in through `ingest` and `shipments`."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from orders.admin_links import ReadOnlyAdmin, ReadOnlyInline, admin_link, register_subject, subject_link
+from orders.admin_links import NOTHING, admin_link, register_subject, subject_link, subject_name
+from orders.admin_pages import ReadOnlyAdmin, ReadOnlyInline, WordsFilter, with_code
 from orders.models import (
     AuditEvent,
     Customer,
@@ -22,13 +24,24 @@ from orders.models import (
     ShipmentLine,
 )
 from orders.money import format_money
+from orders.words import action_name, shipping_name
 
+register_subject("order", Order)
 register_subject("shipment", Shipment)
 register_subject("customer_link", CustomerLink)
 
 
+_step_readers: list[Callable[[AuditEvent], str]] = []
+
+
+def register_step_reader(reader: Callable[[AuditEvent], str]) -> None:
+    """Let the app that works out amounts say how it did, for an event that holds the steps; "" for any other."""
+    _step_readers.append(reader)
+
+
 class LineInline(ReadOnlyInline):
     model = LineItem
+    amounts: ClassVar = {"unit_price": "order.currency"}
     fields = (
         "line_item_id",
         "sku",
@@ -43,6 +56,7 @@ class LineInline(ReadOnlyInline):
 
 class DiscountInline(ReadOnlyInline):
     model = OrderDiscount
+    amounts: ClassVar = dict.fromkeys(("amount", "min_spend", "amount_per_unit"), "order.currency")
     show_change_link = False
     fields = (
         "code",
@@ -60,6 +74,7 @@ class DiscountInline(ReadOnlyInline):
 
 class PaymentInline(ReadOnlyInline):
     model = Payment
+    amounts: ClassVar = dict.fromkeys(("amount", "refunded_amount"), "order.currency")
     fields = ("id", "method", "provider", "last4", "amount", "refunded_amount", "captured_at")
 
 
@@ -75,6 +90,21 @@ class ShipmentLineInline(ReadOnlyInline):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).select_related("line_item")
+
+
+class ShippingFilter(WordsFilter):
+    def in_words(self, value: str) -> str:
+        return shipping_name(value)
+
+
+class ActionFilter(WordsFilter):
+    def in_words(self, value: str) -> str:
+        return action_name(value)
+
+
+class SubjectFilter(WordsFilter):
+    def in_words(self, value: str) -> str:
+        return subject_name(value)
 
 
 class OfOrder(ReadOnlyAdmin):
@@ -101,17 +131,20 @@ class CustomerAdmin(ReadOnlyAdmin):
 
 @admin.register(Product)
 class ProductAdmin(ReadOnlyAdmin):
-    list_display = ("sku", "name", "category", "price", "currency", "stock")
+    list_display = ("sku", "name", "category", "price", "stock")
+    amounts: ClassVar = {"price": "currency"}
     search_fields = ("sku", "name")
     list_filter = ("category", "currency")
 
 
 @admin.register(Order)
 class OrderAdmin(ReadOnlyAdmin):
-    list_display = ("number", "of_customer", "placed_at", "paid", "shipping_method", "shipping_waiver")
+    list_display = ("number", "of_customer", "placed_at", "paid", "sent_by", "shipping_waiver")
+    amounts: ClassVar = dict.fromkeys(("shipping_charged", "shipping_standard_fee", "shipping_free_from"), "currency")
+    in_words: ClassVar = {"shipping_method": "sent_by"}
     list_select_related = ("customer",)
     search_fields = ("number", "customer__name", "customer__external_id", "customer__email", "payments__external_id")
-    list_filter = ("currency", "shipping_waiver", "shipping_method", "shipments__state")
+    list_filter = ("currency", "shipping_waiver", ("shipping_method", ShippingFilter), "shipments__state")
     date_hierarchy = "placed_at"
     ordering = ("-placed_at", "-id")
     inlines = (LineInline, DiscountInline, PaymentInline, ShipmentInline)
@@ -124,6 +157,10 @@ class OrderAdmin(ReadOnlyAdmin):
     def of_customer(self, order: Order) -> str:
         return admin_link(order.customer)
 
+    @admin.display(description=_("shipping method"), ordering="shipping_method")
+    def sent_by(self, order: Order) -> str:
+        return shipping_name(order.shipping_method)
+
     @admin.display(description=_("paid"))
     def paid(self, order: Order) -> str:
         return format_money(sum(payment.amount for payment in order.payments.all()), order.currency)
@@ -131,6 +168,7 @@ class OrderAdmin(ReadOnlyAdmin):
 
 @admin.register(LineItem)
 class LineItemAdmin(OfOrder):
+    amounts: ClassVar = {"unit_price": "order.currency"}
     list_display = (
         "line_item_id",
         "of_order",
@@ -146,6 +184,7 @@ class LineItemAdmin(OfOrder):
 
 @admin.register(Payment)
 class PaymentAdmin(OfOrder):
+    amounts: ClassVar = dict.fromkeys(("amount", "refunded_amount"), "order.currency")
     list_display = ("id", "of_order", "method", "provider", "last4", "amount", "refunded_amount", "captured_at")
     search_fields = ("id", "external_id", "order__number", "last4")
     list_filter = ("method", "provider")
@@ -191,16 +230,29 @@ class OrderAnnouncementAdmin(OfOrder):
 class AuditEventAdmin(OfOrder):
     """The history. `subject` leads to what the event is about."""
 
-    list_display = ("at", "action", "actor_kind", "actor_name", "of_order", "subject_type", "subject")
-    list_display_links = ("at", "action")
+    list_display = ("at", "what", "actor_kind", "actor_name", "of_order", "kind_of_subject", "subject")
+    list_display_links = ("at", "what")
     search_fields = ("order__number", "subject_id", "actor_name", "action")
-    list_filter = ("action", "actor_kind", "subject_type")
+    list_filter = (("action", ActionFilter), "actor_kind", ("subject_type", SubjectFilter))
     date_hierarchy = "at"
     ordering = ("-at", "-id")
-    extra_fields = ("subject",)
+    in_words: ClassVar = {"action": "what", "subject_type": "kind_of_subject", "subject_id": "subject"}
+    beside: ClassVar = {"computed": "steps"}
 
-    @admin.display(description=_("about"))
+    @admin.display(description=_("action"), ordering="action")
+    def what(self, event: AuditEvent) -> str:
+        return with_code(action_name(event.action), event.action)
+
+    @admin.display(description=_("kind of record"), ordering="subject_type")
+    def kind_of_subject(self, event: AuditEvent) -> str:
+        return subject_name(event.subject_type)
+
+    @admin.display(description=_("about"), ordering="subject_id")
     def subject(self, event: AuditEvent) -> str:
         if event.subject_type == "order":
             return admin_link(event.order, event.subject_id)
         return subject_link(event.subject_type, event.subject_id)
+
+    @admin.display(description=_("How the amount comes about"))
+    def steps(self, event: AuditEvent) -> str:
+        return next((said for reader in _step_readers if (said := reader(event))), NOTHING)

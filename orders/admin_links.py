@@ -1,23 +1,16 @@
-"""What the read-only admin pages of all apps share: no way to write, links between records, JSON that can be read.
-
-A page shows every field, foreign keys as links, and links to all records that point here, of whatever app.
-"""
+"""Links between records of the admin's pages, of whatever app, and JSON that can be read."""
 
 import json
-from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.contrib.admin.sites import AdminSite
 from django.contrib.admin.utils import quote
-from django.db.models import ForeignKey, JSONField, Model
-from django.http import HttpRequest
+from django.db.models import ForeignKey, Model
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
-from django.utils.translation import gettext_lazy as _
 
 NOTHING: Final = "–"
 
@@ -48,8 +41,16 @@ def model_link(model: type[Model], key: Any, text: str) -> str:
 
 def subject_link(subject_type: str, subject_id: str) -> str:
     """A link from an audit event to what it is about."""
+    if not subject_id:
+        return NOTHING
     model = _subjects.get(subject_type)
     return model_link(model, subject_id, subject_id) if model else subject_id
+
+
+def subject_name(subject_type: str) -> str:
+    """What kind of record an audit event is about, in words."""
+    model = _subjects.get(subject_type)
+    return str(model._meta.verbose_name) if model else subject_type
 
 
 def list_link(model: type[Model], text: str, **filters: Any) -> str:
@@ -77,60 +78,3 @@ def related_links(record: Model, site: AdminSite) -> str:
 
 def _name(model: type[Model]) -> str:
     return f"{model._meta.app_label}_{model._meta.model_name}"
-
-
-@cache
-def _pretty_field(name: str, label: str) -> Callable[[Model], str]:
-    @admin.display(description=label)
-    def pretty(record: Model) -> str:
-        return pretty_json(getattr(record, name))
-
-    pretty.__name__ = f"pretty_{name}"
-    return pretty
-
-
-class _ReadOnly:
-    """Nobody adds, changes or deletes here; whoever has the view permission looks."""
-
-    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-
-class ReadOnlyInline(_ReadOnly, admin.TabularInline):
-    extra = 0
-    can_delete = False
-    show_change_link = True
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
-        return self.fields
-
-
-class ReadOnlyAdmin(_ReadOnly, admin.ModelAdmin):
-    """All fields, read-only, JSON readable. `extra_fields` are methods that a page shows besides."""
-
-    actions = None
-    show_full_result_count = False
-    extra_fields: Sequence[str] = ()
-
-    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
-        return self._shown()
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
-        return self._shown()
-
-    def _shown(self) -> list[Any]:
-        shown: list[Any] = [
-            _pretty_field(field.name, str(field.verbose_name)) if isinstance(field, JSONField) else field.name
-            for field in self.model._meta.concrete_fields
-        ]
-        return [*shown, *self.extra_fields, "related_records"]
-
-    @admin.display(description=_("Records that belong to it"))
-    def related_records(self, record: Model) -> str:
-        return related_links(record, self.admin_site)

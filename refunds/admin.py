@@ -1,6 +1,6 @@
 """Refunds in Django admin: everything to look at, nothing to change, except the simulated gateway's switches."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -8,9 +8,13 @@ from django.http import HttpRequest
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from orders.admin_links import ReadOnlyAdmin, ReadOnlyInline, admin_link, list_link, register_subject
+from orders.admin import register_step_reader
+from orders.admin_links import admin_link, list_link, register_subject, subject_link
+from orders.admin_pages import ReadOnlyAdmin, ReadOnlyInline
 from orders.models import AuditEvent
 from orders.money import format_money
+from orders.words import register_actions
+from refunds.admin_steps import steps_of_event, steps_of_quote
 from refunds.models import (
     GatewayAttempt,
     QuoteLine,
@@ -23,7 +27,10 @@ from refunds.models import (
     SimulatedFault,
     SimulatedRefund,
 )
+from refunds.words import ACTIONS
 
+register_actions(ACTIONS)
+register_step_reader(steps_of_event)
 register_subject("quote", RefundQuote)
 register_subject("refund", Refund)
 register_subject("return", Return)
@@ -32,7 +39,7 @@ register_subject("gateway_attempt", GatewayAttempt)
 
 
 class Record(ReadOnlyAdmin):
-    """A record with a public id: its page leads to its history, its list to its order and shows money as people do."""
+    """A record with a public id: its page leads to its history, its list to its order."""
 
     extra_fields: tuple[str, ...] = ("history",)
 
@@ -43,10 +50,6 @@ class Record(ReadOnlyAdmin):
     @admin.display(description=_("order"), ordering="order__number")
     def of_order(self, record: Any) -> str:
         return admin_link(record.order)
-
-    @admin.display(description=_("amount"), ordering="amount")
-    def money(self, record: Any) -> str:
-        return format_money(record.amount, record.currency)
 
 
 class LinesInline(ReadOnlyInline):
@@ -68,6 +71,7 @@ class ReturnLineInline(LinesInline):
 
 class AllocationInline(ReadOnlyInline):
     model = RefundAllocation
+    amounts: ClassVar = {"amount": "refund.currency"}
     fields = ("id", "position", "payment", "amount", "state", "attempt")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -81,6 +85,7 @@ class AttemptInline(ReadOnlyInline):
 
 @admin.register(RefundPolicy)
 class RefundPolicyAdmin(ReadOnlyAdmin):
+    amounts: ClassVar = dict.fromkeys(("return_fee", "approval_above"), "currency")
     list_display = ("__str__", "state", "in_force_from", "return_fee", "return_fee_enabled", "approval_above")
     search_fields = ("currency", "version")
     list_filter = ("currency", "state")
@@ -89,17 +94,30 @@ class RefundPolicyAdmin(ReadOnlyAdmin):
 
 @admin.register(RefundQuote)
 class RefundQuoteAdmin(Record):
-    list_display = ("id", "of_order", "action", "state", "money", "asker", "asked_by", "created_at", "expires_at")
+    amounts: ClassVar = dict.fromkeys(("amount", "fee"), "currency")
+    in_words: ClassVar = {"conversation_ref": "of_conversation"}
+    beside: ClassVar = {"steps": "reasons"}
+    list_display = ("id", "of_order", "action", "state", "amount", "asker", "asked_by", "created_at", "expires_at")
     list_select_related = ("order", "asked_by")
     search_fields = ("id", "order__number", "customer__name", "refund__id", "conversation_ref", "tool_call_ref")
     list_filter = ("state", "action", "asker", "currency", "policy")
     date_hierarchy = "created_at"
     inlines = (QuoteLineInline,)
 
+    @admin.display(description=_("conversation"))
+    def of_conversation(self, quote: RefundQuote) -> str:
+        return subject_link("conversation", quote.conversation_ref)
+
+    @admin.display(description=_("How the amount comes about"))
+    def reasons(self, quote: RefundQuote) -> str:
+        return steps_of_quote(quote)
+
 
 @admin.register(Refund)
 class RefundAdmin(Record):
-    list_display = ("id", "of_order", "money", "state", "of_quote", "confirmed_by_kind", "confirmed_by", "created_at")
+    amounts: ClassVar = {"amount": "currency"}
+    extra_fields = ("reasons", "history")
+    list_display = ("id", "of_order", "amount", "state", "of_quote", "confirmed_by_kind", "confirmed_by", "created_at")
     list_select_related = ("order", "quote", "confirmed_by")
     search_fields = ("id", "order__number", "quote__id", "note", "allocations__attempts__provider_refund_id")
     list_filter = ("state", "confirmed_by_kind", "currency")
@@ -110,9 +128,14 @@ class RefundAdmin(Record):
     def of_quote(self, refund: Refund) -> str:
         return admin_link(refund.quote)
 
+    @admin.display(description=_("How the amount comes about"))
+    def reasons(self, refund: Refund) -> str:
+        return steps_of_quote(refund.quote)
+
 
 @admin.register(RefundAllocation)
 class RefundAllocationAdmin(Record):
+    amounts: ClassVar = {"amount": "refund.currency"}
     list_display = ("id", "of_refund", "of_payment", "amount", "state", "attempt")
     list_select_related = ("refund", "payment")
     search_fields = ("id", "refund__id", "refund__order__number", "payment__id")
@@ -133,6 +156,7 @@ class GatewayAttemptAdmin(Record):
     list_display = (
         "idempotency_key",
         "of_refund",
+        "paid_out",
         "number",
         "outcome",
         "provider_refund_id",
@@ -149,12 +173,17 @@ class GatewayAttemptAdmin(Record):
     )
     list_filter = ("outcome", "provider", "code")
     date_hierarchy = "started_at"
-    extra_fields = ("of_refund", "history")
+    extra_fields = ("of_refund", "paid_out", "history")
 
     @admin.display(description=_("refund"))
     def of_refund(self, attempt: GatewayAttempt) -> str:
         return admin_link(attempt.allocation.refund)
 
+    @admin.display(description=_("amount"), ordering="allocation__amount")
+    def paid_out(self, attempt: GatewayAttempt) -> str:
+        return format_money(attempt.allocation.amount, attempt.allocation.refund.currency)
+
+    @admin.display(description=_("history"))
     def history(self, record: GatewayAttempt) -> str:
         return list_link(AuditEvent, gettext("Audit events about its refund"), q=record.allocation.refund_id)
 
@@ -179,7 +208,8 @@ class ReturnAdmin(Record):
 
 @admin.register(SimulatedRefund)
 class SimulatedRefundAdmin(ReadOnlyAdmin):
-    list_display = ("provider_refund_id", "idempotency_key", "charge_ref", "amount", "currency", "created_at")
+    list_display = ("provider_refund_id", "idempotency_key", "charge_ref", "amount", "created_at")
+    amounts: ClassVar = {"amount": "currency"}
     search_fields = ("provider_refund_id", "idempotency_key", "charge_ref")
     list_filter = ("currency",)
     date_hierarchy = "created_at"

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from backoffice import words
 from orders.models import LineItem, Order
 from orders.money import format_money
+from orders.words import shipping_name
 from refunds import policy
 from refunds.goods import UnitGroup, unit_groups
 from refunds.present import payment_label
@@ -69,7 +70,7 @@ def price_rows(order: Order) -> list[Row]:
         Row(discount.label or discount.code, format_money(-discount.amount, order.currency))
         for discount in price.discounts
     ]
-    shipping = _("Shipping (%(method)s)") % {"method": words.shipping_name(order.shipping_method)}
+    shipping = _("Shipping (%(method)s)") % {"method": shipping_name(order.shipping_method)}
     fee = format_money(price.shipping, order.currency) if price.shipping else _("free")
     rows.append(Row(shipping, fee))
     return [*rows, Row(_("Paid"), format_money(price.total, order.currency), is_total=True)]

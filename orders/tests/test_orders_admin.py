@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
-from orders.admin_links import ReadOnlyAdmin
+from orders.admin_pages import ReadOnlyAdmin
 from orders.announce import announce
 from orders.links import issue_link
 from orders.models import (
@@ -60,7 +60,7 @@ def client_of(role: str) -> Client:
     return client
 
 
-def address(model: type[Model], page: str, *args: object) -> str:
+def address(model: type[Model], page: str, *args: int | str) -> str:
     keys = [quote(key) for key in args]
     return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}", args=keys)
 

@@ -1,0 +1,164 @@
+"""What the read-only admin pages of all apps share: no way to write, money and codes as people read them.
+
+A page shows every field: foreign keys as links, amounts with their currency, JSON on several lines; and links to all
+records that point here, of whatever app.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, reduce
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import ForeignKey, JSONField, Model, QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.translation import gettext_lazy as _
+
+from orders.admin_links import NOTHING, pretty_json, related_links
+from orders.money import format_money
+
+Column = str | Callable[[Any], Any]
+
+
+def with_code(words: str, code: str) -> str:
+    """Words for people, and under them the code that the log and the API use."""
+    return words if words == code else format_html('{}<br><code class="code">{}</code>', words, code)
+
+
+@cache
+def _money_field(model: type[Model], name: str, currency: str) -> Callable[[Model], str]:
+    @admin.display(description=model._meta.get_field(name).verbose_name, ordering=name)  # type: ignore[union-attr]
+    def money(record: Model) -> str:
+        amount = getattr(record, name)
+        if amount is None:
+            return NOTHING
+        return format_money(amount, str(reduce(getattr, currency.split("."), record)))
+
+    return _named(money, name)
+
+
+@cache
+def _json_field(model: type[Model], name: str) -> Callable[[Model], str]:
+    @admin.display(description=model._meta.get_field(name).verbose_name)  # type: ignore[union-attr]
+    def pretty(record: Model) -> str:
+        value = getattr(record, name)
+        return NOTHING if value in (None, {}, []) else pretty_json(value)
+
+    return _named(pretty, name)
+
+
+@cache
+def _account_field(model: type[Model], name: str) -> Callable[[Model], str]:
+    """An account without a link: whoever reads records need not be allowed to look into accounts."""
+
+    @admin.display(description=model._meta.get_field(name).verbose_name)  # type: ignore[union-attr]
+    def account(record: Model) -> str:
+        return str(getattr(record, name) or NOTHING)
+
+    return _named(account, name)
+
+
+def _named(column: Callable[[Model], str], name: str) -> Callable[[Model], str]:
+    column.__name__ = name  # admin finds the field's help text by it
+    return column
+
+
+class WordsFilter(admin.AllValuesFieldListFilter):
+    """A filter on a field whose values are codes: a subclass says them in words."""
+
+    def in_words(self, value: str) -> str:
+        raise NotImplementedError
+
+    def choices(self, changelist: ChangeList) -> Any:
+        for choice in super().choices(changelist):
+            yield {**choice, "display": self.in_words(str(choice["display"]))}
+
+
+class _ReadOnly:
+    """Nobody adds, changes or deletes here; whoever has the view permission looks.
+
+    amounts: fields that hold money, each with the way from a record to its currency, such as `order.currency`.
+    """
+
+    model: type[Model]
+    amounts: ClassVar[Mapping[str, str]] = {}
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def readable(self, name: Any) -> Any:
+        """The column or row that shows this field as people read it."""
+        if name in self.amounts:
+            return _money_field(self.model, name, self.amounts[name])
+        field = next((each for each in self.model._meta.concrete_fields if each.name == name), None)
+        if isinstance(field, JSONField):
+            return _json_field(self.model, field.name)
+        if isinstance(field, ForeignKey) and field.remote_field.model._meta.label == settings.AUTH_USER_MODEL:
+            return _account_field(self.model, field.name)
+        return name
+
+    def for_currency(self) -> set[str]:
+        """The relations that lead to the currency, so that a list reads them in its one query."""
+        ways = {currency.rpartition(".")[0] for currency in self.amounts.values()}
+        return {way.replace(".", "__") for way in ways if way}
+
+
+class ReadOnlyInline(_ReadOnly, admin.TabularInline):
+    extra = 0
+    can_delete = False
+    show_change_link = True
+
+    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        return [self.readable(name) for name in self.fields or ()]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        return self.get_fields(request, obj)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        found = super().get_queryset(request)
+        return found.select_related(*self.for_currency()) if self.for_currency() else found
+
+
+class ReadOnlyAdmin(_ReadOnly, admin.ModelAdmin):
+    """All fields, read-only. `extra_fields` are methods that a page shows besides; `in_words` names the method that
+    shows a field instead of its bare value; `beside` the method whose row stands above a field's own."""
+
+    actions = None
+    show_full_result_count = False
+    extra_fields: Sequence[str] = ()
+    in_words: ClassVar[Mapping[str, str]] = {}
+    beside: ClassVar[Mapping[str, str]] = {}
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        return [self.readable(name) for name in super().get_list_display(request)]
+
+    def get_list_select_related(self, request: HttpRequest) -> Any:
+        listed = super().get_list_select_related(request)
+        return (
+            [*(listed or ()), *self.for_currency()] if not isinstance(listed, bool) or self.for_currency() else listed
+        )
+
+    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        return self._shown()
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        return self._shown()
+
+    def _shown(self) -> list[Any]:
+        shown: list[Any] = []
+        for field in self.model._meta.concrete_fields:
+            shown += [self.beside[field.name]] if field.name in self.beside else []
+            shown.append(self.in_words.get(field.name) or self.readable(field.name))
+        return [*shown, *self.extra_fields, "related_records"]
+
+    @admin.display(description=_("Records that belong to it"))
+    def related_records(self, record: Model) -> str:
+        return related_links(record, self.admin_site)

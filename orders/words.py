@@ -1,0 +1,44 @@
+"""Words for codes that are kept as text and have no list of choices: what happened, and how goods are sent.
+
+The history is written by every app, so each app names its own actions here (`register_actions`, from its `admin.py`).
+A code without words is shown as it is.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+Words = str | Promise
+
+_actions: dict[str, Words] = {
+    "order.taken_in": _("order taken in"),
+    "shipment.packed": _("goods packed"),
+    "shipment.shipped": _("shipment handed to the carrier"),
+    "shipment.delivered": _("shipment delivered"),
+    "shipment.lost": _("shipment lost"),
+    "shipment.corrected": _("shipment corrected"),
+    "customer_link.issued": _("customer link made"),
+    "customer_link.revoked": _("customer link revoked"),
+}
+_SHIPPING: Final[Mapping[str, Words]] = {
+    "store_pickup": _("store pick-up"),
+    "home_delivery": _("home delivery"),
+    "convenience_store": _("pick-up at a convenience store"),
+}
+
+
+def register_actions(words: Mapping[str, Words]) -> None:
+    """Name actions of the history: `{"refund.succeeded": _("refund succeeded")}`."""
+    _actions.update(words)
+
+
+def action_name(action: str) -> str:
+    """What happened, in the active language; the code itself where nobody has named it."""
+    return str(_actions.get(action, action))
+
+
+def shipping_name(method: str) -> str:
+    """The shop's own code in words, where it is one of the usual ones."""
+    return str(_SHIPPING.get(method, method))

@@ -1,0 +1,36 @@
+"""Words for what the history of money says. One entry per move of a quote, a refund, an attempt or a return."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from django.utils.translation import gettext_lazy as _
+
+from orders.words import Words
+
+ACTIONS: Final[Mapping[str, Words]] = {
+    "quote.opened": _("quote made"),
+    "quote.redeemed": _("quote confirmed"),
+    "quote.expired": _("quote expired"),
+    "quote.superseded": _("quote superseded"),
+    "quote.declined": _("quote declined"),
+    "refund.pending_approval": _("refund waits for approval"),
+    "refund.pending": _("refund ready to be sent"),
+    "refund.succeeded": _("refund succeeded"),
+    "refund.failed": _("refund failed"),
+    "refund.unknown": _("refund being checked"),
+    "refund.rejected": _("refund rejected"),
+    "refund.expired": _("refund not approved in time"),
+    "allocation.retried": _("refund to be sent once more"),
+    "attempt.sending": _("sent to the gateway"),
+    "attempt.succeeded": _("paid by the gateway"),
+    "attempt.refused": _("refused by the gateway"),
+    "attempt.unknown": _("no answer from the gateway"),
+    "attempt.paid_after_refusal": _("paid by the gateway after a refusal"),
+    "return.requested": _("return asked for"),
+    "return.received": _("returned goods received"),
+    "return.accepted": _("returned goods accepted"),
+    "return.refunded": _("return refunded"),
+    "return.exchanged": _("return exchanged"),
+    "return.rejected": _("return rejected"),
+    "return.withdrawn": _("return withdrawn"),
+}
