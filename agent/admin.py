@@ -9,14 +9,15 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from agent.models import Card, Conversation, ConversationEvent, Message, ToolCall, Turn
-from agent.words import ACTIONS, KINDS_OF_EVENT
+from agent.words import ACTIONS, KINDS_OF_EVENT, MACHINES
 from orders.admin_links import admin_link, list_link, register_subject
 from orders.admin_pages import ReadOnlyAdmin, ReadOnlyInline, WordsFilter, with_code
 from orders.models import AuditEvent
-from orders.words import register_actions
+from orders.words import register_actions, register_machines
 from refunds.models import Refund, RefundQuote
 
 register_actions(ACTIONS)
+register_machines(MACHINES)
 register_subject("conversation", Conversation)
 register_subject("turn", Turn)
 register_subject("card", Card)
@@ -102,7 +103,7 @@ def history_link(subject_type: str, subject_id: Any) -> str:
 class PartAdmin(ReadOnlyAdmin):
     """A part of a conversation: its list leads to the conversation and to the order."""
 
-    list_select_related: Sequence[str] = ("conversation__order",)
+    list_select_related = ("conversation__order",)
     date_hierarchy = "created_at"
     extra_fields: Sequence[str] = ("of_order",)
 
@@ -174,7 +175,7 @@ class ToolCallAdmin(PartAdmin):
 @admin.register(Card)
 class CardAdmin(PartAdmin):
     list_display = ("id", "of_conversation", "of_order", "kind", "state", "of_quote", "created_at", "expires_at")
-    list_select_related = ("conversation__order", "quote")
+    list_select_related = ("conversation__order", "quote")  # type: ignore[assignment]
     search_fields = (
         "id",
         "=conversation__id",

@@ -7,6 +7,7 @@ history when a request is built (`agent/history.py`), so that a `tool_use` witho
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from agent.states import LIVE_TURNS, Author, CardKind, CardState, ConversationState, ToolCallState, TurnState
@@ -34,7 +35,7 @@ class Conversation(models.Model):
         blank=True,
         on_delete=models.PROTECT,
         related_name="conversations",
-        verbose_name=_("answered by"),
+        verbose_name=_("owner"),
     )
     last_event = models.PositiveBigIntegerField(
         _("newest event"), default=0, help_text=_("Number of the newest event.")
@@ -91,7 +92,7 @@ class Turn(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"turn {self.pk}"
+        return gettext("turn %(number)s") % {"number": self.pk}
 
 
 class Message(models.Model):

@@ -10,8 +10,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from orders.words import register_actions
+from orders.words import register_actions, register_machines
 
+register_machines({"demo": _("data of the demo")})
 register_actions({"demo.dates_moved": _("dates of the demo moved")})
 
 

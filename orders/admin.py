@@ -24,7 +24,8 @@ from orders.models import (
     ShipmentLine,
 )
 from orders.money import format_money
-from orders.words import action_name, shipping_name
+from orders.states import ActorKinds
+from orders.words import action_name, machine_name, shipping_name
 
 register_subject("order", Order)
 register_subject("shipment", Shipment)
@@ -97,6 +98,12 @@ class ShippingFilter(WordsFilter):
         return shipping_name(value)
 
 
+class ShipmentFilter(admin.ChoicesFieldListFilter):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.title = _("state of a shipment")
+
+
 class ActionFilter(WordsFilter):
     def in_words(self, value: str) -> str:
         return action_name(value)
@@ -144,7 +151,12 @@ class OrderAdmin(ReadOnlyAdmin):
     in_words: ClassVar = {"shipping_method": "sent_by"}
     list_select_related = ("customer",)
     search_fields = ("number", "customer__name", "customer__external_id", "customer__email", "payments__external_id")
-    list_filter = ("currency", "shipping_waiver", ("shipping_method", ShippingFilter), "shipments__state")
+    list_filter = (
+        "currency",
+        "shipping_waiver",
+        ("shipping_method", ShippingFilter),
+        ("shipments__state", ShipmentFilter),
+    )
     date_hierarchy = "placed_at"
     ordering = ("-placed_at", "-id")
     inlines = (LineInline, DiscountInline, PaymentInline, ShipmentInline)
@@ -230,18 +242,28 @@ class OrderAnnouncementAdmin(OfOrder):
 class AuditEventAdmin(OfOrder):
     """The history. `subject` leads to what the event is about."""
 
-    list_display = ("at", "what", "actor_kind", "actor_name", "of_order", "kind_of_subject", "subject")
+    list_display = ("at", "what", "actor_kind", "actor", "of_order", "kind_of_subject", "subject")
     list_display_links = ("at", "what")
     search_fields = ("order__number", "subject_id", "actor_name", "action")
     list_filter = (("action", ActionFilter), "actor_kind", ("subject_type", SubjectFilter))
     date_hierarchy = "at"
     ordering = ("-at", "-id")
-    in_words: ClassVar = {"action": "what", "subject_type": "kind_of_subject", "subject_id": "subject"}
+    in_words: ClassVar = {
+        "action": "what",
+        "actor_name": "actor",
+        "subject_type": "kind_of_subject",
+        "subject_id": "subject",
+    }
     beside: ClassVar = {"computed": "steps"}
 
     @admin.display(description=_("action"), ordering="action")
     def what(self, event: AuditEvent) -> str:
         return with_code(action_name(event.action), event.action)
+
+    @admin.display(description=_("actor"), ordering="actor_name")
+    def actor(self, event: AuditEvent) -> str:
+        by_machine = event.actor_kind in {ActorKinds.AGENT, ActorKinds.SYSTEM}
+        return machine_name(event.actor_name) if by_machine else event.actor_name
 
     @admin.display(description=_("kind of record"), ordering="subject_type")
     def kind_of_subject(self, event: AuditEvent) -> str:

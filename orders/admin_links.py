@@ -13,6 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
 
 NOTHING: Final = "–"
+SHORT: Final = 60
 
 # Which records an audit event's `subject_type` means; `subject_id` is their primary key. Filled by each app's admin.
 _subjects: dict[str, type[Model]] = {}
@@ -74,6 +75,14 @@ def related_links(record: Model, site: AdminSite) -> str:
         lookup = f"{field.name}__{field.target_field.name}__exact"
         links.append((list_link(model, str(model._meta.verbose_name_plural), **{lookup: record.pk}),))
     return format_html_join(mark_safe(" · "), "{}", links) or NOTHING
+
+
+def folded_json(value: Any) -> str:
+    """One line of it, and the whole when it is opened: for tables."""
+    line = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    if len(line) <= SHORT:
+        return format_html("<code>{}</code>", line)
+    return format_html("<details><summary><code>{}…</code></summary>{}</details>", line[:SHORT], pretty_json(value))
 
 
 def _name(model: type[Model]) -> str:

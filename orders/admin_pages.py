@@ -11,12 +11,13 @@ from typing import Any, ClassVar
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import ForeignKey, JSONField, Model, QuerySet
+from django.db.models import DateTimeField, ForeignKey, JSONField, Model, QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
-from orders.admin_links import NOTHING, pretty_json, related_links
+from orders.admin_links import NOTHING, admin_link, folded_json, pretty_json, related_links
 from orders.money import format_money
 
 Column = str | Callable[[Any], Any]
@@ -40,11 +41,11 @@ def _money_field(model: type[Model], name: str, currency: str) -> Callable[[Mode
 
 
 @cache
-def _json_field(model: type[Model], name: str) -> Callable[[Model], str]:
+def _json_field(model: type[Model], name: str, show: Callable[[Any], str]) -> Callable[[Model], str]:
     @admin.display(description=model._meta.get_field(name).verbose_name)  # type: ignore[union-attr]
     def pretty(record: Model) -> str:
         value = getattr(record, name)
-        return NOTHING if value in (None, {}, []) else pretty_json(value)
+        return NOTHING if value in (None, {}, []) else show(value)
 
     return _named(pretty, name)
 
@@ -58,6 +59,31 @@ def _account_field(model: type[Model], name: str) -> Callable[[Model], str]:
         return str(getattr(record, name) or NOTHING)
 
     return _named(account, name)
+
+
+@cache
+def _time_field(model: type[Model], name: str) -> Callable[[Model], str]:
+    """To the second, in the shop's zone: what came first matters here, and dates of one width make a column."""
+
+    @admin.display(description=model._meta.get_field(name).verbose_name, ordering=name)  # type: ignore[union-attr]
+    def moment(record: Model) -> str:
+        value = getattr(record, name)
+        if value is None:
+            return NOTHING
+        return format_html('<time class="moment">{}</time>', f"{timezone.localtime(value):%Y-%m-%d %H:%M:%S}")
+
+    return _named(moment, name)
+
+
+@cache
+def _key_field(model: type[Model]) -> Callable[[Model], str]:
+    """An inline leaves out the primary key; a public id is wanted there."""
+
+    @admin.display(description=model._meta.pk.verbose_name)
+    def number(record: Model) -> str:
+        return admin_link(record, str(record.pk))
+
+    return number
 
 
 def _named(column: Callable[[Model], str], name: str) -> Callable[[Model], str]:
@@ -84,6 +110,7 @@ class _ReadOnly:
 
     model: type[Model]
     amounts: ClassVar[Mapping[str, str]] = {}
+    show_json = staticmethod(pretty_json)
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
@@ -100,7 +127,9 @@ class _ReadOnly:
             return _money_field(self.model, name, self.amounts[name])
         field = next((each for each in self.model._meta.concrete_fields if each.name == name), None)
         if isinstance(field, JSONField):
-            return _json_field(self.model, field.name)
+            return _json_field(self.model, field.name, self.show_json)
+        if isinstance(field, DateTimeField):
+            return _time_field(self.model, field.name)
         if isinstance(field, ForeignKey) and field.remote_field.model._meta.label == settings.AUTH_USER_MODEL:
             return _account_field(self.model, field.name)
         return name
@@ -115,9 +144,13 @@ class ReadOnlyInline(_ReadOnly, admin.TabularInline):
     extra = 0
     can_delete = False
     show_change_link = True
+    show_json = staticmethod(folded_json)
 
     def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
         return [self.readable(name) for name in self.fields or ()]
+
+    def readable(self, name: Any) -> Any:
+        return _key_field(self.model) if name == self.model._meta.pk.name else super().readable(name)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
         return self.get_fields(request, obj)
@@ -141,10 +174,8 @@ class ReadOnlyAdmin(_ReadOnly, admin.ModelAdmin):
         return [self.readable(name) for name in super().get_list_display(request)]
 
     def get_list_select_related(self, request: HttpRequest) -> Any:
-        listed = super().get_list_select_related(request)
-        return (
-            [*(listed or ()), *self.for_currency()] if not isinstance(listed, bool) or self.for_currency() else listed
-        )
+        listed: Any = super().get_list_select_related(request)
+        return [*(listed or ()), *self.for_currency()] if self.for_currency() else listed
 
     def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
         return self._shown()

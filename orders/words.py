@@ -1,7 +1,7 @@
 """Words for codes that are kept as text and have no list of choices: what happened, and how goods are sent.
 
-The history is written by every app, so each app names its own actions here (`register_actions`, from its `admin.py`).
-A code without words is shown as it is.
+The history is written by every app, so each app names its own actions and actors here (from its `admin.py`). A code
+without words is shown as it is.
 """
 
 from collections.abc import Mapping
@@ -22,6 +22,7 @@ _actions: dict[str, Words] = {
     "customer_link.issued": _("customer link made"),
     "customer_link.revoked": _("customer link revoked"),
 }
+_machines: dict[str, Words] = {}
 _SHIPPING: Final[Mapping[str, Words]] = {
     "store_pickup": _("store pick-up"),
     "home_delivery": _("home delivery"),
@@ -37,6 +38,16 @@ def register_actions(words: Mapping[str, Words]) -> None:
 def action_name(action: str) -> str:
     """What happened, in the active language; the code itself where nobody has named it."""
     return str(_actions.get(action, action))
+
+
+def register_machines(words: Mapping[str, Words]) -> None:
+    """Name the parts of the system that act by themselves, as `system_actor` and `agent_actor` call them."""
+    _machines.update(words)
+
+
+def machine_name(name: str) -> str:
+    """Which part of the system did it, in the active language."""
+    return str(_machines.get(name, name))
 
 
 def shipping_name(method: str) -> str:

@@ -13,7 +13,7 @@ from orders.admin_links import admin_link, list_link, register_subject, subject_
 from orders.admin_pages import ReadOnlyAdmin, ReadOnlyInline
 from orders.models import AuditEvent
 from orders.money import format_money
-from orders.words import register_actions
+from orders.words import register_actions, register_machines
 from refunds.admin_steps import steps_of_event, steps_of_quote
 from refunds.models import (
     GatewayAttempt,
@@ -27,9 +27,10 @@ from refunds.models import (
     SimulatedFault,
     SimulatedRefund,
 )
-from refunds.words import ACTIONS
+from refunds.words import ACTIONS, MACHINES
 
 register_actions(ACTIONS)
+register_machines(MACHINES)
 register_step_reader(steps_of_event)
 register_subject("quote", RefundQuote)
 register_subject("refund", Refund)
@@ -97,7 +98,7 @@ class RefundQuoteAdmin(Record):
     amounts: ClassVar = dict.fromkeys(("amount", "fee"), "currency")
     in_words: ClassVar = {"conversation_ref": "of_conversation"}
     beside: ClassVar = {"steps": "reasons"}
-    list_display = ("id", "of_order", "action", "state", "amount", "asker", "asked_by", "created_at", "expires_at")
+    list_display = ("id", "of_order", "action", "state", "amount", "asker", "asked_by", "created_at")
     list_select_related = ("order", "asked_by")
     search_fields = ("id", "order__number", "customer__name", "refund__id", "conversation_ref", "tool_call_ref")
     list_filter = ("state", "action", "asker", "currency", "policy")
@@ -157,7 +158,6 @@ class GatewayAttemptAdmin(Record):
         "idempotency_key",
         "of_refund",
         "paid_out",
-        "number",
         "outcome",
         "provider_refund_id",
         "code",

@@ -76,7 +76,7 @@ class RefundQuote(models.Model):
         RefundPolicy, on_delete=models.PROTECT, related_name="quotes", verbose_name=_("refund policy")
     )
     fingerprint = models.CharField(_("fingerprint"), max_length=64)
-    asker = models.CharField(_("asked for by"), max_length=12, choices=Asker.choices)
+    asker = models.CharField(_("asker"), max_length=12, choices=Asker.choices)
     asker_ref = models.CharField(_("asker's reference"), max_length=80)
     asked_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -141,7 +141,7 @@ class Refund(models.Model):
     amount = models.PositiveBigIntegerField(_("amount"))
     currency = models.CharField(_("currency"), max_length=3)
     state = models.CharField(_("state"), max_length=20, choices=RefundState.choices)
-    confirmed_by_kind = models.CharField(_("confirmed by"), max_length=12, choices=Asker.choices)
+    confirmed_by_kind = models.CharField(_("confirmer"), max_length=12, choices=Asker.choices)
     confirmed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
@@ -267,7 +267,7 @@ class Return(models.Model):
         related_name="return_request",
         verbose_name=_("quote"),
     )
-    confirmed_by_kind = models.CharField(_("confirmed by"), max_length=12, choices=Asker.choices)
+    confirmed_by_kind = models.CharField(_("confirmer"), max_length=12, choices=Asker.choices)
     confirmed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,

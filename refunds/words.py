@@ -7,6 +7,11 @@ from django.utils.translation import gettext_lazy as _
 
 from orders.words import Words
 
+MACHINES: Final[Mapping[str, Words]] = {
+    "payments": _("payments"),
+    "returns": _("returns"),
+    "sweeper": _("regular clean-up"),
+}
 ACTIONS: Final[Mapping[str, Words]] = {
     "quote.opened": _("quote made"),
     "quote.redeemed": _("quote confirmed"),

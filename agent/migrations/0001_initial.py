@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
                 ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated at')),
                 ('customer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='conversations', to='orders.customer', verbose_name='customer')),
                 ('order', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='conversations', to='orders.order', verbose_name='order')),
-                ('owner', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='conversations', to=settings.AUTH_USER_MODEL, verbose_name='answered by')),
+                ('owner', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='conversations', to=settings.AUTH_USER_MODEL, verbose_name='owner')),
             ],
             options={
                 'verbose_name': 'conversation',
