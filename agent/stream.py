@@ -6,7 +6,8 @@ while nothing else tells. No database connection is held between two looks.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -102,10 +103,16 @@ class Listener:
     position: Position
     cursor: str | None = None
     draft: DraftText = field(default_factory=DraftText)
+    checked_at: float = field(default_factory=time.monotonic)
 
 
-async def follow(*, order_id: int, customer_id: int, position: Position) -> AsyncIterator[bytes]:
-    """Server-sent events for ever; the caller's disconnect cancels it."""
+async def follow(
+    *, order_id: int, customer_id: int, position: Position, may_stay: Callable[[], Awaitable[bool]]
+) -> AsyncIterator[bytes]:
+    """Server-sent events until the reader leaves (which cancels it) or may not read any more.
+
+    `may_stay` is asked again every `LOOK_SECONDS`: links are revoked and sessions end while a page is open.
+    """
     page = Listener(order_id, customer_id, position)
     # `_in_time` limits the time: the client's own limit can swallow the cancelling of a page that leaves (Python 3.11).
     client = redis.asyncio.Redis.from_url(
@@ -113,7 +120,7 @@ async def follow(*, order_id: int, customer_id: int, position: Position) -> Asyn
     )
     yield b"retry: 1000\n\n"
     try:
-        while True:
+        while await _still_welcome(page, may_stay):
             try:
                 async for piece in _listen(client, page):
                     yield piece
@@ -128,16 +135,26 @@ async def follow(*, order_id: int, customer_id: int, position: Position) -> Asyn
         await client.aclose()
 
 
+async def _still_welcome(page: Listener, may_stay: Callable[[], Awaitable[bool]]) -> bool:
+    if time.monotonic() - page.checked_at < LOOK_SECONDS:
+        return True
+    page.checked_at = time.monotonic()
+    return await may_stay()
+
+
 async def _listen(client: "redis.asyncio.Redis", page: Listener) -> AsyncIterator[bytes]:
     """One wait for Redis and what it brings; at the beginning, and whenever it brings nothing, the database."""
     key = stream_key(page.order_id, page.customer_id)
-    if page.cursor is None:
-        page.cursor, page.draft = await _in_time(_so_far(client, key))
+    cursor = page.cursor
+    if cursor is None:
+        cursor, draft = await _in_time(_so_far(client, key))
+        page.draft = draft
         async for piece in _from_database(page):
             yield piece
         if page.draft.text:
             yield frame("draft", _json({"draft": page.draft.key, "text": page.draft.text}))
-    entries = await _in_time(_wait(client, key, page.cursor))
+    entries = await _in_time(_wait(client, key, cursor))
+    page.cursor = cursor
     for entry_id, entry in entries:
         page.cursor = entry_id
         async for piece in _from_entry(entry, page):

@@ -3,7 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -92,14 +92,14 @@ def asked(order: Order, *calls: dict[str, Any], text: str = "") -> list[ToolCall
         stop_reason="tool_use",
         heard=conversation.messages.order_by("-pk")[0].pk,
     )
-    return [_kept(conversation, message, block) for block in blocks]
+    return [_kept(turn, message, block) for block in blocks]
 
 
-def _kept(conversation: Conversation, message: Message, block: dict[str, Any]) -> ToolCall:
-    with events.writing(conversation.pk) as locked:
+def _kept(turn: Turn, message: Message, block: dict[str, Any]) -> ToolCall:
+    with events.writing(turn.conversation_id) as locked:
         made = ToolCall.objects.create(
             conversation=locked,
-            turn=message.turn,
+            turn=turn,
             message=message,
             tool_use_id=block["id"],
             name=block["name"],
@@ -156,6 +156,33 @@ def at_once(*actions: Callable[[], Any]) -> list[Any]:
 
     with ThreadPoolExecutor(len(actions)) as pool:
         return list(pool.map(run, actions))
+
+
+class Meanwhile:
+    """Something that another thread does on its own connection, from `begin` on."""
+
+    def __init__(self, action: Callable[[], Any], pool: ThreadPoolExecutor) -> None:
+        self._action, self._pool = action, pool
+        self._future: Future[Any] | None = None
+
+    def begin(self) -> None:
+        self._future = self._pool.submit(self._run)
+
+    def _run(self) -> Any:
+        try:
+            return self._action()
+        finally:
+            connections.close_all()
+
+    def result(self) -> Any:
+        assert self._future is not None
+        return self._future.result(timeout=20)
+
+
+@contextmanager
+def meanwhile(action: Callable[[], Any]) -> Iterator[Meanwhile]:
+    with ThreadPoolExecutor(1) as pool:
+        yield Meanwhile(action, pool)
 
 
 def until(condition: Callable[[], bool], seconds: float = 10) -> bool:

@@ -49,7 +49,7 @@ def client_of(role: str) -> Client:
     return client
 
 
-def address(model: type[Model], page: str, *args: object) -> str:
+def address(model: type[Model], page: str, *args: str | int) -> str:
     keys = [quote(key) for key in args]
     return reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_{page}", args=keys)
 

@@ -1,5 +1,7 @@
 """Every way in which a reply fails to come: never taken for an answer, tried again, and ended in words if need be."""
 
+from typing import Any
+
 import pytest
 from pytest_django import Settings
 
@@ -50,7 +52,7 @@ def test_a_reply_that_broke_is_no_answer_and_the_next_try_is(model: Control, ord
 def test_a_model_that_stays_broken_ends_in_words_and_can_be_tried_again(
     model: Control, order: Order, mode: str
 ) -> None:
-    options = {"retry_after": 0} if mode == "rate_limited" else {}
+    options: dict[str, Any] = {"retry_after": 0} if mode == "rate_limited" else {}
     model.misbehave(mode, **options)
     turn = work(order)
     assert (turn.state, bool(turn.error)) == (TurnState.FAILED, True)

@@ -12,7 +12,7 @@ from pytest_django import Settings
 from agent import client
 
 Frames = list[dict[str, Any]]
-START = {
+START: dict[str, Any] = {
     "type": "message_start",
     "message": {
         "id": "msg_1",
@@ -30,7 +30,7 @@ START = {
         },
     },
 }
-END = [
+END: Frames = [
     {
         "type": "message_delta",
         "delta": {"stop_reason": "end_turn", "stop_sequence": None},

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from django.db import DatabaseError, OperationalError
 
+from agent import calls
 from agent.models import Card, ToolCall
 from agent.states import CardKind, CardState, ToolCallState
 from agent.tests.helpers import CASE, EARPHONES, asked, call, hear, hold, quoted, talk, told
-from agent.tools import executor
+from agent.tools import executor, registry
 from agent.tools.base import Arguments, Context, Tool, closed
 from agent.turns import Lease
 from orders.actors import NotAllowed
@@ -206,7 +207,7 @@ def standing_in(monkeypatch: pytest.MonkeyPatch, handler: Any) -> list[int]:
     tool = Tool(
         name="get_order", schema=closed(), handler=handler, reads=True, suspends=False, working="Reading your order…"
     )
-    monkeypatch.setitem(executor.BY_NAME, "get_order", tool)
+    monkeypatch.setitem(registry.BY_NAME, "get_order", tool)
     return getattr(handler, "tries", [])
 
 
@@ -216,6 +217,23 @@ def test_a_call_is_run_once_however_often_it_is_asked_for(order: Order, lease: L
     executor.run_call(lease, made.pk)
     assert RefundQuote.objects.count() == 1
     assert (made.result or {})["amount"] == 230
+
+
+def test_a_call_that_waits_or_was_answered_is_left_alone(order: Order, lease: Lease) -> None:
+    quote = quoted(order)
+    waiting = run(order, lease, "refund_items", quote_id=quote.pk)
+    answered = run(order, lease, "list_refunds")
+    before = talk(order).last_event
+    for made in (waiting, answered):
+        executor.run_call(lease, made.pk)
+    assert talk(order).last_event == before
+    assert Card.objects.count() == 1
+
+
+def test_the_first_answer_of_a_call_stays(order: Order, lease: Lease) -> None:
+    made = run(order, lease, "list_refunds")
+    assert calls.answer(made, {"status": "another"}) is False
+    assert ToolCall.objects.get(pk=made.pk).result == made.result
 
 
 def test_the_same_call_run_again_from_the_start_finds_its_quote(order: Order, lease: Lease) -> None:

@@ -2,16 +2,18 @@
 
 import pytest
 import redis
+from django.db import transaction
 from pytest_django import Settings
 
 from agent import intake, people
 from agent.models import Conversation, Message, Turn
 from agent.offline.control import Control
 from agent.states import Author, ConversationState, TurnState
-from agent.tests.helpers import at_once, hear, last_request, newest_turn, reply, talk, texts, told, work
+from agent.tests.helpers import at_once, hear, last_request, meanwhile, newest_turn, reply, talk, texts, told, work
 from orders.errors import InvalidInput, Refusal
 from orders.models import AuditEvent, Order
 from orders.tests import cast
+from orders.tests.race import wait_until_blocked
 
 NOBODY_LISTENS = "redis://127.0.0.1:9/0"
 
@@ -129,17 +131,18 @@ def test_the_same_reference_twice_at_once_is_one_message() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_words_that_meet_a_conversation_being_closed_are_not_lost() -> None:
+def test_words_that_meet_a_conversation_being_closed_open_a_new_one() -> None:
     order = cast.order_5531()
-    for round_number in range(3):
-        hear(order, "first")
-        conversation = talk(order)
-        _, message = at_once(
-            lambda conversation=conversation: people.close(conversation=conversation, actor=cast.staff()),
-            lambda round_number=round_number: hear(order, f"second {round_number}"),
-        )
-        assert Message.objects.get(pk=message.pk).text == f"second {round_number}"
-        assert not Turn.objects.filter(conversation=conversation, state=TurnState.QUEUED).exists()
+    hear(order, "first")
+    closing = talk(order)
+    with meanwhile(lambda: hear(order, "second")) as late, transaction.atomic():
+        people.close(conversation=closing, actor=cast.staff())
+        late.begin()
+        wait_until_blocked(1)
+    message = late.result()
+    assert (message.text, message.conversation.state) == ("second", ConversationState.OPEN)
+    assert message.conversation != closing
+    assert newest_turn(order).state == TurnState.QUEUED
 
 
 @pytest.mark.django_db(transaction=True)

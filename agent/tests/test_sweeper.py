@@ -30,7 +30,7 @@ def order() -> Order:
 @pytest.fixture
 def jobs(redis_server: redis.Redis) -> Callable[[], int]:
     """How many jobs wait for the chat's workers."""
-    return lambda: int(redis_server.llen("chat"))  # type: ignore[arg-type]
+    return lambda: int(redis_server.llen("chat"))
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ both or neither, and the next one runs the call or finds its answer.
 """
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import jsonschema
@@ -108,7 +109,7 @@ def check_arguments(tool: Tool, arguments: Any) -> None:
 def _field(error: jsonschema.ValidationError) -> str:
     """The path of the argument that is wrong, missing or not known."""
     path: list[str | int] = list(error.absolute_path)
-    if isinstance(error.instance, dict):
+    if isinstance(error.instance, dict) and isinstance(error.schema, Mapping):
         odd = {
             "required": [name for name in error.schema.get("required", ()) if name not in error.instance],
             "additionalProperties": [name for name in error.instance if name not in error.schema.get("properties", {})],
