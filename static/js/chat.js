@@ -88,7 +88,8 @@ const handlers = {
     root.dataset.turn = state;
     log.change(() => {
       slot("failed").hidden = !retry;
-      if (state === "done" || state === "failed") for (const key of [...drafts.keys()]) handlers.draft_dropped({ draft: key });
+      // Over, or taken by another worker: what was being written will not be finished.
+      for (const key of [...drafts.keys()]) handlers.draft_dropped({ draft: key });
       showTyping();
     });
   },
