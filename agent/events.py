@@ -20,6 +20,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from agent.models import Conversation, ConversationEvent
+from orders.models import AuditEvent
 
 log = structlog.get_logger(__name__)
 KEPT_IN_REDIS = 2000
@@ -50,12 +51,17 @@ def writing(conversation_id: int) -> Iterator[Conversation]:
         yield Conversation.objects.select_for_update(no_key=True).get(pk=conversation_id)
 
 
-def add(conversation: Conversation, kind: str, data: Mapping[str, Any]) -> ConversationEvent:
-    """Write a durable event; call it inside `writing`. Open pages are told on commit."""
+def add(
+    conversation: Conversation, kind: str, data: Mapping[str, Any], *, tells: AuditEvent | None = None
+) -> ConversationEvent:
+    """Write a durable event; call it inside `writing`. Open pages are told on commit.
+
+    `tells` is the move it tells of: a second event for the same move is refused by the database.
+    """
     Conversation.objects.filter(pk=conversation.pk).update(last_event=F("last_event") + 1)
     conversation.refresh_from_db(fields=["last_event"])
     event = ConversationEvent.objects.create(
-        conversation=conversation, number=conversation.last_event, kind=kind, data=dict(data)
+        conversation=conversation, number=conversation.last_event, kind=kind, data=dict(data), tells=tells
     )
     key = stream_key(conversation.order_id, conversation.customer_id)
     fields = {"kind": kind, "id": event_id(event), "data": json.dumps(event.data, ensure_ascii=False)}

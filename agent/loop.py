@@ -114,7 +114,9 @@ def _decide(lease: Lease, *, out_of_time: bool) -> history.NextStep:
 
 
 def _too_much(turn: Turn) -> bool:
-    """Too many steps; or it has taken so many workers down with it that the next one would follow them."""
+    """Too many steps or tokens; or it has taken so many workers down with it that the next one would follow them."""
+    if turn.input_tokens + turn.cached_tokens + turn.output_tokens >= settings.AGENT_MAX_TURN_TOKENS:
+        return True
     return turn.steps >= settings.AGENT_MAX_STEPS or turn.failures >= MOST_WORKERS_LOST
 
 
@@ -139,6 +141,9 @@ def _call_model(lease: Lease, deadline: float) -> None:
         number = turn.steps + 1
     for attempt in range(1, MODEL_TRIES + 1):
         _stop_if_asked()
+        if time.monotonic() > deadline:
+            _fail(lease, "limit")
+            return
         connections.close_all()
         draft = Draft(conversation, key=f"t{lease.turn_id}s{number}a{attempt}.{lease.token[:6]}")
         try:

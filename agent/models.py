@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.states import LIVE_TURNS, Author, CardKind, CardState, ConversationState, ToolCallState, TurnState
 from orders import ids
-from orders.models import Customer, Order
+from orders.models import AuditEvent, Customer, Order
 from refunds.models import RefundQuote
 
 
@@ -215,6 +215,15 @@ class ConversationEvent(models.Model):
     number = models.PositiveBigIntegerField(_("event number"))
     kind = models.CharField(_("kind of event"), max_length=20)
     data = models.JSONField(_("data"))
+    tells = models.OneToOneField(
+        AuditEvent,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="told_by",
+        verbose_name=_("tells of"),
+        help_text=_("The move of a refund or return that the customer reads of here."),
+    )
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:

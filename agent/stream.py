@@ -147,8 +147,8 @@ async def _listen(client: "redis.asyncio.Redis", page: Listener) -> AsyncIterato
     key = stream_key(page.order_id, page.customer_id)
     cursor = page.cursor
     if cursor is None:
-        cursor, draft = await _in_time(_so_far(client, key))
-        page.draft = draft
+        so_far = await _in_time(_so_far(client, key))
+        cursor, page.draft = so_far
         async for piece in _from_database(page):
             yield piece
         if page.draft.text:

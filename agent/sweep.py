@@ -22,7 +22,7 @@ def sweep() -> None:
     _turns_without_worker()
     _turns_that_need_not_wait()
     _each(cards.expire, cards.cards_behind())
-    _each(money.tell_refund, money.untold_refunds())
+    _each(money.tell_late, money.untold())
 
 
 def _each(repair: Callable[[T], None], things: Iterable[T]) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.contrib import messages
+from django.contrib.auth import get_user
 from django.db import connections
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
 from django.shortcuts import redirect
@@ -81,12 +82,29 @@ async def events(request: HttpRequest, number: str) -> HttpResponseBase:
     order_id, customer_id = await sync_to_async(_whose)(request, number)
     position = stream.parse_event_id(request.headers.get("Last-Event-ID", "")) or stream.Position()
     response = StreamingHttpResponse(
-        stream.follow(order_id=order_id, customer_id=customer_id, position=position),
+        stream.follow(
+            order_id=order_id,
+            customer_id=customer_id,
+            position=position,
+            may_stay=lambda: sync_to_async(_may_stay)(request, number),
+        ),
         content_type="text/event-stream; charset=utf-8",
     )
     response["Cache-Control"] = "no-cache, no-transform"
     response["X-Accel-Buffering"] = "no"
     return response
+
+
+def _may_stay(request: HttpRequest, number: str) -> bool:
+    """Is the session still alive, and does it still see this order? Everything is read afresh."""
+    again = HttpRequest()
+    again.session = type(request.session)(request.session.session_key)
+    again.user = get_user(again)
+    try:
+        _whose(again, number)
+    except Http404:
+        return False
+    return True
 
 
 def _whose(request: HttpRequest, number: str) -> tuple[int, int]:

@@ -12,10 +12,11 @@ from agent.tests.helpers import hear, quoted, talk, told
 from orders.models import Order
 from orders.tests import cast
 from orders.tests.factories import fixed_discount, payment_body
-from refunds import redeem
+from refunds import redeem, returns
 from refunds.models import Refund
 from refunds.outcome import move_refund
-from refunds.states import RefundState
+from refunds.quotes import parse_choices
+from refunds.states import AllocationState, RefundState
 from refunds.tests.ask import ask
 
 pytestmark = pytest.mark.django_db
@@ -79,11 +80,11 @@ def test_the_same_state_is_told_once_and_the_next_one_again(refund: Refund) -> N
 
 def test_a_lost_signal_is_made_good_by_the_sweeper_once(refund: Refund) -> None:
     becomes(refund, RefundState.SUCCEEDED)
-    assert money.untold_refunds() == [refund.pk]
+    assert [move.subject_id for move in money.untold()] == [refund.pk]
     sweep.sweep()
     sweep.sweep()
     assert [line["state"] for line in told(refund.order, "status")] == ["succeeded"]
-    assert money.untold_refunds() == []
+    assert money.untold() == []
 
 
 def test_a_refund_that_nobody_talks_about_is_told_to_nobody() -> None:
@@ -96,10 +97,56 @@ def test_a_refund_that_nobody_talks_about_is_told_to_nobody() -> None:
     assert not ConversationEvent.objects.exists()
 
 
-def test_old_refunds_are_left_in_peace(refund: Refund) -> None:
+def test_a_move_of_the_week_before_last_is_left_in_peace(refund: Refund, monkeypatch: pytest.MonkeyPatch) -> None:
     becomes(refund, RefundState.SUCCEEDED)
-    Refund.objects.update(created_at=timezone.now() - timedelta(days=3))
-    assert money.untold_refunds() == []
+    monkeypatch.setattr(money, "LOOK_BACK", timedelta(0))
+    assert money.untold() == []
+
+
+def test_a_late_decision_about_an_old_refund_is_told_although_its_signal_was_lost(refund: Refund) -> None:
+    Refund.objects.update(created_at=timezone.now() - timedelta(days=8))
+    becomes(refund, RefundState.SUCCEEDED)
+    sweep.sweep()
+    assert [line["state"] for line in told(refund.order, "status")] == ["succeeded"]
+
+
+def test_the_same_state_a_second_time_is_told_a_second_time(refund: Refund) -> None:
+    for state in (RefundState.FAILED, RefundState.PENDING, RefundState.UNKNOWN, RefundState.FAILED):
+        becomes(refund, state)
+        money.tell_refund(refund.pk)
+    assert [line["state"] for line in told(refund.order, "status")] == ["failed", "unknown", "failed"]
+
+
+def test_a_refusal_of_the_provider_calls_the_colleague_of_whom_the_line_speaks(refund: Refund) -> None:
+    becomes(refund, RefundState.FAILED)
+    money.tell_refund(refund.pk)
+    conversation = talk(refund.order)
+    assert conversation.needs_person
+    assert refund.pk in conversation.hand_off_summary
+
+
+def test_a_part_that_was_paid_is_not_called_refused() -> None:
+    payments = [payment_body(500), payment_body(300, external_id="p2", method="store_credit", last4="")]
+    order = cast.place("9002", lines=(("甲", 800, 1),), payments=payments)
+    hear(order)
+    made = redeem.redeem(quote_id=ask(order, (1, 1, "other")).pk, actor=cast.shopper()).refund
+    assert made is not None
+    made.allocations.filter(amount=500).update(state=AllocationState.SUCCEEDED)
+    made.allocations.filter(amount=300).update(state=AllocationState.FAILED)
+    becomes(made, RefundState.FAILED)
+    money.tell_refund(made.pk)
+    (line,) = told(order, "status")
+    assert "NT$500 is on its way" in line["text"]
+    assert "refused the other NT$300" in line["text"]
+
+
+def test_a_return_whose_signal_was_lost_is_told_by_the_sweeper(order: Order) -> None:
+    choice = parse_choices({"lines": [{"line_item_id": "li_1", "quantity": 1, "reason": "defective"}]})
+    item = returns.request_exchange(order=order, lines=choice, actor=cast.shopper(), request_ref="test")
+    returns.reject(return_id=item.pk, actor=cast.staff("warehouse"), note="空盒")
+    sweep.sweep()
+    sweep.sweep()
+    assert [(line["return_id"], line["state"]) for line in told(order, "status")] == [(item.pk, "rejected")]
 
 
 def test_after_a_conversation_was_closed_the_outcome_is_told_in_the_next_one(refund: Refund) -> None:
