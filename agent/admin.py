@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import QuerySet, TextChoices
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from agent.models import Card, Conversation, ConversationEvent, Message, ToolCall, Turn
+from agent.states import CardState, TurnState
 from agent.words import ACTIONS, KINDS_OF_EVENT, MACHINES
 from orders.admin_links import admin_link, list_link, register_subject
 from orders.admin_pages import ReadOnlyAdmin, ReadOnlyInline, WordsFilter, with_code
@@ -22,6 +23,7 @@ register_subject("conversation", Conversation)
 register_subject("turn", Turn)
 register_subject("card", Card)
 SHORT = 120
+STATES_OF_EVENT: dict[str, type[TextChoices]] = {"card": CardState, "turn": TurnState}
 
 
 def in_short(text: str) -> str:
@@ -124,9 +126,7 @@ class TurnAdmin(PartAdmin):
         "of_order",
         "state",
         "steps",
-        "failures",
         "input_tokens",
-        "cached_tokens",
         "output_tokens",
         "queued_at",
         "finished_at",
@@ -174,7 +174,7 @@ class ToolCallAdmin(PartAdmin):
 
 @admin.register(Card)
 class CardAdmin(PartAdmin):
-    list_display = ("id", "of_conversation", "of_order", "kind", "state", "of_quote", "created_at", "expires_at")
+    list_display = ("id", "of_conversation", "of_order", "kind", "state", "of_quote", "created_at")
     list_select_related = ("conversation__order", "quote")  # type: ignore[assignment]
     search_fields = (
         "id",
@@ -218,4 +218,7 @@ class ConversationEventAdmin(PartAdmin):
 
     @admin.display(description=_("content"))
     def content(self, event: ConversationEvent) -> str:
-        return in_short(str(event.data.get("text") or event.data.get("state") or event.data.get("title") or ""))
+        state = event.data.get("state", "")
+        if event.kind in STATES_OF_EVENT and state in STATES_OF_EVENT[event.kind]:
+            return str(STATES_OF_EVENT[event.kind](state).label)
+        return in_short(str(event.data.get("text") or state or event.data.get("title") or ""))

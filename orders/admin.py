@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from orders.admin_links import NOTHING, admin_link, register_subject, subject_link, subject_name
@@ -24,7 +25,7 @@ from orders.models import (
     ShipmentLine,
 )
 from orders.money import format_money
-from orders.states import ActorKinds
+from orders.states import ActorKinds, DiscountKind
 from orders.words import action_name, machine_name, shipping_name
 
 register_subject("order", Order)
@@ -57,20 +58,29 @@ class LineInline(ReadOnlyInline):
 
 class DiscountInline(ReadOnlyInline):
     model = OrderDiscount
-    amounts: ClassVar = dict.fromkeys(("amount", "min_spend", "amount_per_unit"), "order.currency")
+    amounts: ClassVar = {"min_spend": "order.currency"}
     show_change_link = False
     fields = (
         "code",
         "label",
         "kind",
         "settlement",
-        "amount",
-        "percent",
+        "takes_off",
         "min_spend",
-        "min_quantity",
-        "amount_per_unit",
         "lines",
     )
+
+    @admin.display(description=_("takes off"))
+    def takes_off(self, discount: OrderDiscount) -> str:
+        if discount.kind == DiscountKind.PERCENT:
+            return f"{discount.percent.normalize():f}%"
+        if discount.kind == DiscountKind.FIXED:
+            return format_money(discount.amount, discount.order.currency)
+        each = format_money(discount.amount_per_unit, discount.order.currency)
+        return gettext("%(amount)s each, from %(quantity)s pieces") % {
+            "amount": each,
+            "quantity": discount.min_quantity,
+        }
 
 
 class PaymentInline(ReadOnlyInline):
@@ -208,7 +218,6 @@ class ShipmentAdmin(OfOrder):
     list_display = (
         "id",
         "of_order",
-        "external_id",
         "state",
         "carrier",
         "tracking_number",

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import DateTimeField, ForeignKey, JSONField, Model, QuerySet
+from django.db.models import BooleanField, DateTimeField, ForeignKey, JSONField, Model, QuerySet
 from django.http import HttpRequest
+from django.template.defaultfilters import yesno
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
@@ -76,6 +77,17 @@ def _time_field(model: type[Model], name: str) -> Callable[[Model], str]:
 
 
 @cache
+def _yes_or_no_field(model: type[Model], name: str) -> Callable[[Model], str]:
+    """In words: a red cross beside "error" would say the opposite of what it means."""
+
+    @admin.display(description=model._meta.get_field(name).verbose_name, ordering=name)  # type: ignore[union-attr]
+    def answer(record: Model) -> str:
+        return str(yesno(getattr(record, name)))
+
+    return _named(answer, name)
+
+
+@cache
 def _key_field(model: type[Model]) -> Callable[[Model], str]:
     """An inline leaves out the primary key; a public id is wanted there."""
 
@@ -128,6 +140,8 @@ class _ReadOnly:
         field = next((each for each in self.model._meta.concrete_fields if each.name == name), None)
         if isinstance(field, JSONField):
             return _json_field(self.model, field.name, self.show_json)
+        if isinstance(field, BooleanField):
+            return _yes_or_no_field(self.model, field.name)
         if isinstance(field, DateTimeField):
             return _time_field(self.model, field.name)
         if isinstance(field, ForeignKey) and field.remote_field.model._meta.label == settings.AUTH_USER_MODEL:

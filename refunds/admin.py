@@ -162,7 +162,6 @@ class GatewayAttemptAdmin(Record):
         "provider_refund_id",
         "code",
         "started_at",
-        "answered_at",
     )
     list_select_related = ("allocation__refund",)
     search_fields = (

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from orders.words import Words
 
 MACHINES: Final[Mapping[str, Words]] = {
-    "payments": _("payments"),
+    "payments": _("refund sender"),
     "returns": _("returns"),
     "sweeper": _("regular clean-up"),
 }
