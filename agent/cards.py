@@ -105,7 +105,10 @@ def require_open(card: Card) -> None:
 def close_card(
     *, card: Card, state: str, actor: Actor, result: Mapping[str, Any], is_error: bool = False, go_on: bool = True
 ) -> None:
-    """End a card, answer its tool call with `result`, and let the turn go on when all its calls are answered."""
+    """End a card, answer its tool call with `result`, and let the turn go on when all its calls are answered.
+
+    A card that has ended already stays as it was.
+    """
     with events.writing(card.conversation_id) as conversation:
         end_card(conversation, card, state=state, actor=actor, result=result, is_error=is_error)
         resume(conversation, go_on=go_on)

@@ -61,14 +61,21 @@ def exchange_of(card: Card, actor: Actor) -> Return:
 @shopper_screen
 def decline(request: HttpRequest, shopper: Shopper, number: str, card_id: str) -> HttpResponse:
     card = cards.open_card_for(shopper, number, card_id)
-    actor = customer_actor(shopper.customer, card_id=card.pk)
     try:
-        if card.state != CardState.DECLINED:
-            cards.require_open(card)
+        decline_card(card, customer_actor(shopper.customer, card_id=card.pk))
     except Refusal as refusal:
         return refused(request, number, refusal)
-    cards.close_card(card=card, state=CardState.DECLINED, actor=actor, result={"status": "declined"})
     return answer(request, number, {"state": CardState.DECLINED})
+
+
+def decline_card(card: Card, actor: Actor) -> None:
+    """Once; again changes nothing. Raises Refusal when the card was pressed, or ended otherwise, before."""
+    with events.writing(card.conversation_id):
+        card.refresh_from_db()
+        if card.state == CardState.DECLINED:
+            return
+        cards.require_open(card)
+        cards.close_card(card=card, state=CardState.DECLINED, actor=actor, result={"status": "declined"})
 
 
 def refused(request: HttpRequest, number: str, refusal: Refusal) -> HttpResponse:
