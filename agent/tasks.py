@@ -8,6 +8,7 @@ from celery.signals import worker_shutting_down
 
 from agent import loop
 from agent import sweep as sweeper
+from orders.jobs import one_at_a_time
 
 log = structlog.get_logger(__name__)
 
@@ -19,6 +20,7 @@ def run_turn(turn_id: int) -> None:
 
 
 @shared_task(name="agent.tasks.sweep")
+@one_at_a_time
 def sweep() -> None:
     """Find what lost jobs and lost signals have left, and bring it on its way."""
     sweeper.sweep()

@@ -1,4 +1,4 @@
-"""The Celery application: `chat` runs the agent's turns, `money` everything that touches a gateway."""
+"""The Celery application. Queues: `chat` runs turns, `money` pays, `sweep` brings lost work back, `shop` calls the shop."""
 
 import os
 

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
+from functools import partial
 
 from django.conf import settings
 from django.db import connection
@@ -70,8 +71,7 @@ def ask_model() -> None:
 PROBES = [
     Probe("database", ask_database),
     Probe("redis", ask_redis),
-    Probe("worker_chat", lambda: ask_worker("chat")),
-    Probe("worker_money", lambda: ask_worker("money")),
+    *(Probe(f"worker_{queue}", partial(ask_worker, queue)) for queue in settings.WORKER_QUEUES),
     Probe("model", ask_model),
 ]
 

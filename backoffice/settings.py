@@ -137,7 +137,17 @@ CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_DEFAULT_QUEUE = "celery"
-CELERY_TASK_ROUTES = {"agent.*": {"queue": "chat"}, "refunds.*": {"queue": "money"}, "orders.*": {"queue": "money"}}
+# What brings lost work back must not wait behind the work: turns may all sit before a silent model, refunds before a slow
+# gateway. Calls to the shop's own server wait for a stranger, so nothing else of value waits with them.
+CELERY_TASK_ROUTES = {
+    "agent.tasks.sweep": {"queue": "sweep"},
+    "refunds.tasks.sweep": {"queue": "sweep"},
+    "orders.*": {"queue": "shop"},
+    "agent.*": {"queue": "chat"},
+    "refunds.*": {"queue": "money"},
+}
+# Each must have a worker, or /readyz is not green.
+WORKER_QUEUES = ("chat", "money", "sweep", "shop")
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # A task that outlives this is delivered a second time. Leases in the database make that harmless; the sweepers, not the
@@ -241,6 +251,7 @@ AGENT_MODEL = env.str("AGENT_MODEL", default="claude-sonnet-5-5")
 AGENT_IS_STAND_IN = boolean("AGENT_IS_STAND_IN", False)
 AGENT_MAX_STEPS = number("AGENT_MAX_STEPS", 12, lowest=1)
 AGENT_MAX_TURN_SECONDS = number("AGENT_MAX_TURN_SECONDS", 180, lowest=5)
+AGENT_MAX_TURN_TOKENS = number("AGENT_MAX_TURN_TOKENS", 400_000, lowest=1000)
 AGENT_MAX_OUTPUT_TOKENS = number("AGENT_MAX_OUTPUT_TOKENS", 2048, lowest=64)
 AGENT_MODEL_TIMEOUT_SECONDS = number("AGENT_MODEL_TIMEOUT_SECONDS", 60, lowest=1)
 AGENT_LEASE_SECONDS = number("AGENT_LEASE_SECONDS", 20, lowest=3)

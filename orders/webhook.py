@@ -44,15 +44,18 @@ _opener: Final = build_opener(NoRedirects)
 
 
 def send_due(*, at_most: int = AT_MOST) -> int:
-    """Send what is due, one after the other; gives how many were accepted. Several workers may do this at once."""
+    """Send what is due, one after the other; gives how many were accepted. Several workers may do this at once.
+
+    Ends with the first that is not accepted: all go to one address, and a server that hangs would hold the worker for
+    as many time-outs as there are announcements. The rest waits for the next sweep.
+    """
     accepted = 0
-    for _ in range(at_most):
+    while accepted < at_most:
         announcement = _claim()
-        if announcement is None:
+        if announcement is None or not _send(announcement):
             break
-        if _send(announcement):
-            _accept(announcement)
-            accepted += 1
+        _accept(announcement)
+        accepted += 1
     return accepted
 
 

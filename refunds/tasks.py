@@ -1,4 +1,4 @@
-"""The jobs of the money queue. All of them can be run twice, and by two workers at once."""
+"""The jobs of money: paying, and bringing back what was lost. All of them can be run twice, and by two workers at once."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -9,6 +9,7 @@ import structlog
 from celery import shared_task
 from django.utils import timezone
 
+from orders.jobs import one_at_a_time
 from refunds import ending, reconcile, release, send
 from refunds.models import Refund
 from refunds.states import RefundState
@@ -26,6 +27,7 @@ def send_refund(refund_id: str) -> None:
 
 
 @shared_task(name="refunds.tasks.sweep")
+@one_at_a_time
 def sweep() -> None:
     """Bring back what a killed worker, a lost job or an emptied broker has left; end what has run out of time."""
     for step in (ending.expire_quotes, release.expire_approvals, send_forgotten, reconcile.reconcile):

@@ -23,6 +23,14 @@ from backoffice.local.supervisor import Program, Supervisor
 
 ROOT = Path(__file__).resolve().parents[2]
 READY_WITHIN = 120.0
+# Who works on which queues, with how many threads. Turns wait for the model and refunds for the gateway. The third worker
+# has a thread for each sweep, and one to spare: each runs once at a time (`orders/jobs.py`), so none can keep another
+# from running, and a shop whose server hangs holds one thread that nobody else needs.
+WORKERS = {
+    "chat_worker": ("chat", 32),
+    "money_worker": ("money,celery", 8),
+    "sweep_worker": ("sweep,shop", 4),
+}
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a proxy does not know our loopback
 
 
@@ -77,7 +85,7 @@ class Stack:
 
     def stop(self) -> None:
         """Stop everything, web and workers first, the database last."""
-        self.supervisor.stop(together=("web", "chat_worker", "money_worker", "beat"))
+        self.supervisor.stop(together=("web", *WORKERS, "beat"))
         self.supervisor = Supervisor()
         if self._lock is not None:
             (self.folder / "environment").unlink(missing_ok=True)
@@ -85,7 +93,7 @@ class Stack:
             self._lock = None
 
     def kill(self, name: str) -> None:
-        """SIGKILL one of `web chat_worker money_worker beat model postgres valkey`. It comes back unless held."""
+        """SIGKILL one of `web chat_worker money_worker sweep_worker beat model postgres valkey`; it comes back."""
         self.supervisor.kill(name)
 
     def hold(self, name: str) -> None:
@@ -189,8 +197,8 @@ class Stack:
         celery = ("-m", "celery", "-A", "backoffice")
         quiet = ("--without-gossip", "--without-mingle", "--loglevel", "INFO")
         worker = (*celery, "worker", "-P", "threads", *quiet)
-        self._add("chat_worker", *worker, "-c", "32", "-Q", "chat", "-n", "chat@%h")
-        self._add("money_worker", *worker, "-c", "4", "-Q", "money,celery", "-n", "money@%h")
+        for name, (queues, threads) in WORKERS.items():
+            self._add(name, *worker, "-c", str(threads), "-Q", queues, "-n", f"{name.removesuffix('_worker')}@%h")
         for old in self.folder.glob("beat-schedule*"):
             old.unlink()  # a killed beat may leave half a file, and nothing in it is worth keeping
         schedule = self.folder / "beat-schedule"

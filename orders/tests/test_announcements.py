@@ -148,11 +148,25 @@ def test_one_orders_news_arrive_in_order_and_hold_up_no_other_order(shop: Shop, 
     for event in ("first", "second"):
         tell(order, event)
     tell(other, "other")
+    assert webhook.send_due() == 0
     assert webhook.send_due() == 1
     assert shop.events == ["first", "other"]
     make_due()
     assert webhook.send_due() == 2
     assert shop.events[2:] == ["first", "second"]
+
+
+def test_a_shop_that_does_not_answer_holds_a_worker_for_one_time_out(
+    order: Order, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhook, "TIMEOUT_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        settings.ORDER_WEBHOOK_URL = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        for number in range(7002, 7012):
+            tell(cast.place(str(number)))
+        assert webhook.send_due() == 0
+    assert OrderAnnouncement.objects.filter(attempts=1).count() == 1
+    assert OrderAnnouncement.objects.filter(attempts=0).count() == 9
 
 
 def test_an_announcement_of_a_change_that_did_not_happen_is_not_sent(shop: Shop, order: Order) -> None:

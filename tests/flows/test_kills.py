@@ -67,8 +67,9 @@ def test_a_worker_killed_between_the_press_and_the_gateway_pays_exactly_once(sta
     number = another_5531(stack, "kill-before-gateway")
     say(ming, number)
     card = open_refund_card(stack, number)
-    stack.hold("money_worker")
-    stack.kill("money_worker")
+    for worker in ("money_worker", "sweep_worker"):
+        stack.hold(worker)
+        stack.kill(worker)
     confirm(ming, card["quote_id"])
     refund = refund_of(stack, number)
     assert refund
@@ -77,7 +78,8 @@ def test_a_worker_killed_between_the_press_and_the_gateway_pays_exactly_once(sta
     # The job is lost as well: only the row says that money is owed.
     rows_of_broker = stack.manage("shell", "-c", "from agent.events import carrier; print(carrier().delete('money'))")
     assert rows_of_broker.strip().endswith("1")
-    stack.release("money_worker")
+    for worker in ("money_worker", "sweep_worker"):
+        stack.release(worker)
     wait_until(lambda: (refund_of(stack, number) or {}).get("state") == "succeeded", timeout=AGAIN_WITHIN)
     assert paid_out(stack, number) == [230]
 

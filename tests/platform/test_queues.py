@@ -1,0 +1,39 @@
+"""Which job waits behind which: what repairs and what pays never waits behind a stranger's server or a silent model."""
+
+from django.conf import settings
+
+from backoffice.celery import app
+from backoffice.local.stack import WORKERS
+
+PROCESSES = [set(queues.split(",")) for queues, _ in WORKERS.values()]
+
+
+def queue_of(task: str) -> str:
+    return str(app.amqp.router.route({}, task)["queue"].name)
+
+
+def test_every_job_of_the_product_goes_to_its_queue() -> None:
+    assert queue_of("agent.tasks.run_turn") == "chat"
+    assert queue_of("refunds.tasks.send_refund") == "money"
+    assert queue_of("orders.tasks.sweep") == "shop"
+    assert {queue_of(name) for name in ("agent.tasks.sweep", "refunds.tasks.sweep")} == {"sweep"}
+
+
+def test_every_queue_has_a_worker_and_is_asked_about_by_readyz() -> None:
+    worked_on = set().union(*PROCESSES)
+    app.loader.import_default_modules()
+    used = {queue_of(name) for name in app.tasks if name.split(".")[0] in {"agent", "refunds", "orders"}}
+    assert used == set(settings.WORKER_QUEUES)
+    assert worked_on == used | {settings.CELERY_TASK_DEFAULT_QUEUE}
+
+
+def test_neither_turns_nor_payments_share_a_process_with_the_sweepers_or_the_shops_server() -> None:
+    for busy in ("chat", "money"):
+        (process,) = [queues for queues in PROCESSES if busy in queues]
+        assert not process & {"sweep", "shop"}
+
+
+def test_the_sweepers_have_a_thread_each_and_one_to_spare() -> None:
+    sweeps = [name for name in settings.CELERY_BEAT_SCHEDULE if queue_of(name) in {"sweep", "shop"}]
+    (threads,) = [threads for queues, threads in WORKERS.values() if "sweep" in queues.split(",")]
+    assert threads == len(sweeps) + 1
