@@ -1,4 +1,4 @@
-"""The Celery application. Queues: `chat` runs turns, `money` pays, `sweep` brings lost work back, `shop` calls the shop."""
+"""The Celery application: `chat` runs turns, `money` pays, `sweep` brings lost work back, `shop` calls the shop."""
 
 import os
 

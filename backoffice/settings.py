@@ -7,6 +7,7 @@ lists all of them.
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import environ
 import structlog
@@ -43,14 +44,40 @@ def boolean(name: str, default: bool) -> bool:
     return value in {"true", "1", "yes", "on"}
 
 
-def address(name: str, schemes: tuple[str, ...], **default: Any) -> str:
-    """An address that must start with one of `schemes`."""
-    value: str = read(name, env.str, expected=f"an address that starts with {' or '.join(schemes)}", **default)
-    if value and not value.startswith(schemes):
-        raise ImproperlyConfigured(
-            f"{name} has a value that cannot be used: it must be an address that starts with {' or '.join(schemes)}."
-        )
+def text(name: str, default: str, *, expected: str) -> str:
+    """A text that may not be empty; `expected` completes the error sentence."""
+    value: str = env.str(name, default=default).strip()
+    if not value:
+        raise ImproperlyConfigured(f"{name} is empty: it must be {expected}.")
     return value
+
+
+def address(name: str, schemes: tuple[str, ...], **default: Any) -> str:
+    """An address that must start with one of `schemes`; empty where the default is."""
+    expected = f"an address that starts with {' or '.join(schemes)} and names a host"
+    value: str = read(name, env.str, expected=expected, **default)
+    if not (usable_address(value, schemes) or value == default.get("default")):
+        raise ImproperlyConfigured(f"{name} has a value that cannot be used: it must be {expected}.")
+    return value
+
+
+def addresses(name: str, schemes: tuple[str, ...]) -> list[str]:
+    values: list[str] = env.list(name, default=[])
+    for value in values:
+        if not usable_address(value, schemes):
+            raise ImproperlyConfigured(
+                f"{name} holds {value!r}: each must be an address that starts with {' or '.join(schemes)}."
+            )
+    return values
+
+
+def usable_address(value: str, schemes: tuple[str, ...]) -> bool:
+    try:
+        parts = urlsplit(value)
+        named = bool(parts.hostname) and parts.port != 0  # reading the port raises ValueError where it is no number
+    except ValueError:
+        return False
+    return value.startswith(schemes) and (named or (parts.scheme == "unix" and bool(parts.path)))
 
 
 DEBUG = boolean("DEBUG", False)
@@ -58,7 +85,7 @@ SECRET_KEY = read("SECRET_KEY", env.str, expected="a long random text that is ke
 if len(SECRET_KEY) < 32:
     raise ImproperlyConfigured("SECRET_KEY is too short: it must be a random text of at least 32 characters.")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
-CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+CSRF_TRUSTED_ORIGINS = addresses("CSRF_TRUSTED_ORIGINS", ("http://", "https://"))
 CSRF_FAILURE_VIEW = "backoffice.errors.csrf_failure"
 
 INSTALLED_APPS = [
@@ -137,8 +164,8 @@ CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_DEFAULT_QUEUE = "celery"
-# What brings lost work back must not wait behind the work: turns may all sit before a silent model, refunds before a slow
-# gateway. Calls to the shop's own server wait for a stranger, so nothing else of value waits with them.
+# What brings lost work back must not wait behind the work: turns may all sit before a silent model, refunds before a
+# slow gateway. Calls to the shop's own server wait for a stranger, so nothing else of value waits with them.
 CELERY_TASK_ROUTES = {
     "agent.tasks.sweep": {"queue": "sweep"},
     "refunds.tasks.sweep": {"queue": "sweep"},
@@ -190,7 +217,6 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = BASE_DIR / "staticfiles"
 WHITENOISE_USE_FINDERS = True
-EMAIL_BACKEND = env.str("EMAIL_BACKEND", default="django.core.mail.backends.console.EmailBackend")
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -247,7 +273,7 @@ SITE_URL = address("SITE_URL", ("http://", "https://"), default="http://localhos
 
 ANTHROPIC_API_KEY = env.str("ANTHROPIC_API_KEY", default="")
 ANTHROPIC_BASE_URL = address("ANTHROPIC_BASE_URL", ("http://", "https://"), default="https://api.anthropic.com")
-AGENT_MODEL = env.str("AGENT_MODEL", default="claude-sonnet-5-5")
+AGENT_MODEL = text("AGENT_MODEL", "claude-sonnet-5-5", expected="the id of a model")
 AGENT_IS_STAND_IN = boolean("AGENT_IS_STAND_IN", False)
 AGENT_MAX_STEPS = number("AGENT_MAX_STEPS", 12, lowest=1)
 AGENT_MAX_TURN_SECONDS = number("AGENT_MAX_TURN_SECONDS", 180, lowest=5)

@@ -1,4 +1,4 @@
-"""The jobs of money: paying, and bringing back what was lost. All of them can be run twice, and by two workers at once."""
+"""The jobs of money: paying, and bringing back what was lost. Each can be run twice, and by two workers at once."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -23,9 +23,9 @@ from backoffice.local.supervisor import Program, Supervisor
 
 ROOT = Path(__file__).resolve().parents[2]
 READY_WITHIN = 120.0
-# Who works on which queues, with how many threads. Turns wait for the model and refunds for the gateway. The third worker
-# has a thread for each sweep, and one to spare: each runs once at a time (`orders/jobs.py`), so none can keep another
-# from running, and a shop whose server hangs holds one thread that nobody else needs.
+# Who works on which queues, with how many threads. Turns wait for the model and refunds for the gateway. The third
+# worker has a thread for each sweep, and one to spare: each runs once at a time (`orders/jobs.py`), so none can keep
+# another from running, and a shop whose server hangs holds one thread that nobody else needs.
 WORKERS = {
     "chat_worker": ("chat", 32),
     "money_worker": ("money,celery", 8),

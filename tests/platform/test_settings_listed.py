@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-READERS = {"read", "number", "boolean", "address", "str", "list", "int", "bool", "db_url"}
+READERS = {"read", "number", "boolean", "text", "address", "addresses", "str", "list", "int", "bool", "db_url"}
 READ_ELSEWHERE = {"PORT"}  # by `make demo`
 
 

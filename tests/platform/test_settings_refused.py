@@ -1,0 +1,51 @@
+"""A value that cannot work stops the start with one sentence that names it, before anything else runs."""
+
+import os
+
+import pytest
+
+from backoffice.local.preflight import check_settings
+from backoffice.local.processes import StartError
+from backoffice.local.stack import ROOT
+
+WELL_FORMED = {
+    "DJANGO_SETTINGS_MODULE": "backoffice.settings",
+    "SECRET_KEY": "a long text that only this test knows of",
+    "DATABASE_URL": "postgres://127.0.0.1/none",
+    "REDIS_URL": "redis://127.0.0.1/0",
+    "PATH": os.environ["PATH"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("REDIS_URL", "redis://host:port"),
+        ("REDIS_URL", "redis://"),
+        ("ANTHROPIC_BASE_URL", "http://"),
+        ("ANTHROPIC_BASE_URL", ""),
+        ("SITE_URL", "https://:8000"),
+        ("ORDER_WEBHOOK_URL", "http://"),
+        ("AGENT_MODEL", " "),
+        ("CSRF_TRUSTED_ORIGINS", "https://desk.example.com,desk.example.com"),
+    ],
+)
+def test_a_value_that_cannot_work_is_refused_in_one_sentence(name: str, value: str) -> None:
+    with pytest.raises(StartError) as refused:
+        check_settings(env={**WELL_FORMED, name: value}, cwd=ROOT)
+    assert str(refused.value).startswith(name)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"REDIS_URL": "unix:///run/valkey.sock"},
+        {"REDIS_URL": "rediss://:secret@[::1]:6380/1"},
+        {"ORDER_WEBHOOK_URL": ""},
+        {"CSRF_TRUSTED_ORIGINS": "https://desk.example.com,https://*.example.com"},
+    ],
+)
+def test_what_can_work_is_taken(given: dict[str, str]) -> None:
+    check_settings(env=WELL_FORMED | given, cwd=ROOT)
