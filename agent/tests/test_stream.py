@@ -74,10 +74,16 @@ class Page:
         return [kind for _, kind, _ in self.frames]
 
 
+async def always() -> bool:
+    return True
+
+
 @asynccontextmanager
-async def open_page(order: Order, last_event_id: str = "") -> AsyncIterator[Page]:
+async def open_page(
+    order: Order, last_event_id: str = "", *, may_stay: Callable[[], Awaitable[bool]] = always
+) -> AsyncIterator[Page]:
     position = parse_event_id(last_event_id) or Position()
-    source = stream.follow(order_id=order.pk, customer_id=order.customer_id, position=position)
+    source = stream.follow(order_id=order.pk, customer_id=order.customer_id, position=position, may_stay=may_stay)
     async with aclosing(source):  # type: ignore[type-var]
         yield Page(source)
 
@@ -346,6 +352,21 @@ def test_a_page_that_leaves_is_let_go(order: Order) -> None:
             with pytest.raises(asyncio.CancelledError):
                 await waiting
         assert await in_db(lambda: len(events.carrier().client_list()))() == before
+
+    run(scene)
+
+
+def test_a_page_that_may_not_read_any_more_is_closed(order: Order) -> None:
+    welcome = [True, True]
+
+    async def may_stay() -> bool:
+        return bool(welcome and welcome.pop())
+
+    async def scene() -> None:
+        async with open_page(order, may_stay=may_stay) as page:
+            with pytest.raises(StopAsyncIteration):
+                await page.until(lambda page: False)
+        assert welcome == []
 
     run(scene)
 
