@@ -136,7 +136,7 @@ def _earned(terms: Terms, discount: Discount, basket: Basket) -> int:
     elif discount.kind == "percent":
         amount = round_half_up(Fraction(discount.percent) * goods / 100)
     else:
-        amount = sum(_off_each(discount, line) * basket.kept[line.line_item_id] for line in lines)
+        amount = discount.amount_per_unit * _pieces(lines, basket.kept)
     return min(amount, goods)
 
 
@@ -151,19 +151,19 @@ def _clipped(amounts: Iterable[int], goods: int) -> list[int]:
 
 def _prorated(terms: Terms, discount: Discount, at_checkout: int, basket: Basket) -> int:
     lines = _eligible(terms, discount)
-    weights = [_off_each(discount, line) if discount.kind == "bundle" else line.unit_price for line in lines]
+    weights = [_weight(discount, line) for line in lines]
     counts = [line.quantity for line in lines]
     shares = unit_shares(at_checkout, list(zip(weights, counts, strict=True)))
     kept = 0
     for line, (each, extra) in zip(lines, shares, strict=True):
         quantity = basket.kept[line.line_item_id]
         kept += quantity * each + min(quantity, extra)
-    return kept
+    return min(kept, _value(lines, basket.kept))
 
 
-def _off_each(discount: Discount, line: Line) -> int:
-    """A bundle takes the same off each unit, but no more than the unit costs."""
-    return min(discount.amount_per_unit, line.unit_price)
+def _weight(discount: Discount, line: Line) -> int:
+    """What a unit's share is measured by: its price; in a bundle, which takes the same off each, no more than that."""
+    return min(discount.amount_per_unit, line.unit_price) if discount.kind == "bundle" else line.unit_price
 
 
 def unit_shares(amount: int, units: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -164,8 +164,11 @@ class TestDiscounts:
         settlement = SettledOrder(terms((100, 4), discounts=[bundle(20, of=3)])).give_back("li_1")
         assert sums(settlement) == [("returned_goods", 100), ("coupon_reduced", -20)]
 
-    def test_a_bundle_takes_no_more_off_a_unit_than_it_costs(self) -> None:
-        assert price(terms(100, 100, 10, discounts=[bundle(20, of=3)]), ()).total == 80 + 80
+    def test_a_bundle_takes_no_more_than_its_goods_cost_together(self) -> None:
+        assert price(terms(100, 100, 10, discounts=[bundle(20, of=3)]), ()).total == 210 - 60
+        assert (
+            price(terms(10, 10, 10, 500, discounts=[bundle(20, of=3, only=("li_1", "li_2", "li_3"))]), ()).total == 500
+        )
 
     def test_a_coupon_larger_than_what_stays_is_reduced_to_it(self) -> None:
         settlement = SettledOrder(terms(1500, 100, discounts=[coupon(150)])).give_back("li_1")

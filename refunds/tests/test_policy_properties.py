@@ -174,7 +174,7 @@ class UnitByUnit:
             else:
                 shares = self.shares(position)
                 eligible = [unit for unit in self.kept if unit in shares]
-                off += sum(shares[unit] for unit in eligible)
+                off += min(sum(shares[unit] for unit in eligible), sum(unit[1] for unit in eligible))
         return max(goods - off, 0) + self.shipping()
 
     def earned(self, discount: Discount, kept: list[tuple[str, int, int]], counted: list[tuple[str, int, int]]) -> int:
@@ -186,7 +186,7 @@ class UnitByUnit:
         exact = {
             "fixed": Decimal(discount.amount),
             "percent": worth * discount.percent / 100,
-            "bundle": Decimal(sum(min(unit[1], discount.amount_per_unit) for unit in mine)),
+            "bundle": Decimal(len(mine) * discount.amount_per_unit),
         }[discount.kind]
         return min(int(exact.quantize(Decimal(1), ROUND_HALF_UP)), worth)
 
