@@ -79,7 +79,7 @@ class OrderQuotesView(APIView):
             choices=quotes.parse_choices(request.data),
             actor=actor,
             asker=Asker.STAFF if actor.kind == "staff" else Asker.CUSTOMER,
-            asker_ref=f"user:{request.user.pk}",
+            asker_ref=quotes.asker_ref(actor),
         )
         return Response(quote_as_dict(quote), status=status.HTTP_201_CREATED)
 

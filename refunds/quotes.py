@@ -25,7 +25,7 @@ from refunds.selection import Picked, select
 from refunds.settling import STATE_OF_ACTION, Worked, picked_again, share_out, work_out
 from refunds.states import Asker, EndedBecause, QuoteState
 
-__all__ = ["LineChoice", "ask", "decline", "parse_choices", "why_changed", "why_not", "write_quote"]
+__all__ = ["LineChoice", "ask", "asker_ref", "decline", "parse_choices", "why_changed", "why_not", "write_quote"]
 
 
 def ask(
@@ -40,8 +40,8 @@ def ask(
 ) -> RefundQuote:
     """What the chosen goods come to, as an open quote; the same `tool_call_ref` again gives the same quote.
 
-    `asker_ref` (conversation, member of staff or customer) owns the quote: its earlier open quotes on the order are
-    superseded. Raises InvalidInput with the field, a Refusal that says what to do instead, NotFound, NotAllowed.
+    `asker_ref`, from the function of that name, owns the quote: its earlier open quotes on the order are superseded.
+    Raises InvalidInput with the field, a Refusal that says what to do instead, NotFound, NotAllowed.
     """
     actor.require("refunds.ask_quote")
     if actor.customer is not None and actor.customer.pk != order.customer_id:
@@ -55,6 +55,17 @@ def ask(
         if known is None:
             raise
         return known
+
+
+def asker_ref(actor: Actor, *, conversation: int | None = None) -> str:
+    """Whose quote it is, by whatever door they ask: the agent's conversation, the customer, the member of staff."""
+    if actor.kind == "agent":
+        assert conversation is not None, "the agent asks in a conversation"
+        return f"conversation:{conversation}"
+    if actor.customer is not None:
+        return f"customer:{actor.customer.pk}"
+    assert actor.user is not None, "staff ask under their account"
+    return f"staff:{actor.user.pk}"
 
 
 def _ask(

@@ -34,13 +34,14 @@ def ask(request: HttpRequest, order: Order) -> dict[str, Any]:
     form: QueryDict = request.POST
     if not form.getlist("pick"):
         return {}
+    actor = staff_actor(request.user)
     try:
         asked = quotes.ask(
             order=order,
             choices=quotes.parse_choices(body_of(form)),
-            actor=staff_actor(request.user),
+            actor=actor,
             asker=Asker.STAFF,
-            asker_ref=f"staff:{request.user.pk}",
+            asker_ref=quotes.asker_ref(actor),
         )
     except Refusal as refusal:
         return {"refusal": refusal}

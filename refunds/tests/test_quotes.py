@@ -6,15 +6,17 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from orders.actors import NotAllowed, agent_actor
+from orders.actors import NotAllowed, agent_actor, customer_actor
 from orders.errors import NotFound
 from orders.models import AuditEvent, LineItem, Payment, ShipmentLine
 from orders.tests import cast
 from orders.tests.factories import FREE_DELIVERY, fixed_discount, payment_body, shipment_body
 from refunds.models import RefundQuote
+from refunds.quotes import asker_ref
 from refunds.redeem import redeem
 from refunds.states import Asker, QuoteState
 from refunds.tests.ask import ask
+from refunds.tests.browser import post_json, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -149,3 +151,26 @@ def test_goods_are_split_over_two_payments_without_changing_the_amount() -> None
         payments=[payment_body(50), payment_body(30, external_id="p2", method="store_credit", last4="")],
     )
     assert ask(order, (1, 2, "changed_mind")).amount == 80
+
+
+def test_a_member_of_staff_is_the_same_asker_on_the_page_and_at_the_api() -> None:
+    order, browser = cast.order_5531(), signed_in("staff")
+    browser.post(
+        "/staff/orders/5531/quote/", {"pick": "li_2.cancel", "quantity.li_2.cancel": "1", "reason.li_2.cancel": "other"}
+    )
+    of_page = RefundQuote.objects.get()
+    body = {"lines": [{"line_item_id": "li_2", "quantity": 1, "reason": "other"}]}
+    assert post_json(browser, f"/api/v1/orders/{order.number}/refund-quotes/", body).status_code == 201
+    of_page.refresh_from_db()
+    assert of_page.state == QuoteState.SUPERSEDED
+    assert RefundQuote.objects.filter(state=QuoteState.OPEN).count() == 1
+
+
+def test_the_agent_its_customer_and_staff_are_different_askers() -> None:
+    customer = cast.customer()
+    refs = [
+        asker_ref(customer_actor(customer)),
+        asker_ref(agent_actor(customer), conversation=customer.pk),
+        asker_ref(cast.staff()),
+    ]
+    assert len(set(refs)) == 3
