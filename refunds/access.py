@@ -7,7 +7,7 @@ import re
 from typing import Final, TypeVar
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 
 from orders.access import Shopper, orders_of, shopper_of
@@ -15,10 +15,16 @@ from orders.actors import Actor, NotAllowed, customer_actor, staff_actor
 from orders.models import Customer, Order
 from refunds import errors
 from refunds.models import Refund, RefundQuote, Return
+from refunds.states import Asker, QuoteState
 
+# Kinds of actors that act for any customer.
+_FOR_ANYBODY: Final = frozenset({"staff", "system"})
 VIEW_QUOTE: Final = "refunds.view_refundquote"
 VIEW_REFUND: Final = "refunds.view_refund"
 REDEEM: Final = "refunds.redeem_quote"
+# Quotes that customers reach: those they or their agent asked for, and confirmed ones. What staff only look at, perhaps
+# with a reason that only staff may give, is theirs until one of them confirms it.
+FOR_CUSTOMERS: Final = Q(asker__in=(Asker.CUSTOMER, Asker.AGENT)) | Q(state=QuoteState.REDEEMED)
 _PUBLIC_ID: Final = re.compile(r"[a-z]{2}_[0-9a-z]{12,20}")
 
 Row = TypeVar("Row", RefundQuote, Refund, Return)
@@ -26,7 +32,7 @@ Viewer = HttpRequest | User | AbstractBaseUser | AnonymousUser
 
 
 def quote_for(viewer: Viewer, quote_id: str) -> RefundQuote:
-    """The quote, for its customer and for staff who may view quotes. Raises Http404."""
+    """The quote, for staff who may view quotes, and for its customer if it is for customers. Raises Http404."""
     return _row_for(viewer, RefundQuote.objects.select_related("order__customer", "policy"), quote_id, VIEW_QUOTE)
 
 
@@ -35,16 +41,16 @@ def refund_for(viewer: Viewer, refund_id: str) -> Refund:
     return _row_for(viewer, Refund.objects.select_related("order__customer", "quote"), refund_id, VIEW_REFUND)
 
 
-def return_for(viewer: Viewer, return_id: str) -> Return:
-    """The return, for its customer and for staff who may view refunds. Raises Http404."""
-    return _row_for(viewer, Return.objects.select_related("order__customer", "quote"), return_id, VIEW_REFUND)
-
-
 def _row_for(viewer: Viewer, rows: QuerySet[Row], public_id: str, permission: str) -> Row:
-    row = find(rows, public_id)
-    if row is None or not (_is_staff(viewer, permission) or _owns(viewer, row.order)):
+    is_staff = _is_staff(viewer, permission)
+    row = find(rows if is_staff else _for_customers(rows), public_id)
+    if row is None or not (is_staff or _owns(viewer, row.order)):
         raise Http404
     return row
+
+
+def _for_customers(rows: QuerySet[Row]) -> QuerySet[Row]:
+    return rows.filter(FOR_CUSTOMERS) if issubclass(rows.model, RefundQuote) else rows
 
 
 def find(rows: QuerySet[Row], public_id: str) -> Row | None:
@@ -83,7 +89,7 @@ def rows_for(viewer: Viewer, rows: QuerySet[Row], permission: str) -> QuerySet[R
     shopper = _shopper(viewer)
     if shopper is None:
         raise NotAllowed(permission)
-    return rows.filter(order__in=orders_of(shopper))
+    return _for_customers(rows).filter(order__in=orders_of(shopper))
 
 
 def actor_for(request: HttpRequest, order: Order, **correlation: str) -> Actor:
@@ -96,7 +102,7 @@ def actor_for(request: HttpRequest, order: Order, **correlation: str) -> Actor:
 
 
 def quote_to_redeem(quote_id: str, actor: Actor) -> RefundQuote:
-    """The gate of redeeming: the customer whose quote it is, or staff who may redeem. Never an agent, never a machine.
+    """The gate of redeeming: the customer the quote is for, or staff who may redeem. Never an agent, never a machine.
 
     Raises NotFound, NotAllowed.
     """
@@ -108,7 +114,8 @@ def quote_to_redeem(quote_id: str, actor: Actor) -> RefundQuote:
 def quote_to_decline(quote_id: str, actor: Actor) -> RefundQuote:
     """Customers and their agent reach their own, staff need the permission to redeem. Raises NotFound, NotAllowed."""
     actor.require(REDEEM)
-    quote = find(RefundQuote.objects.select_related("order"), quote_id)
+    rows = RefundQuote.objects.select_related("order")
+    quote = find(rows if actor.kind in _FOR_ANYBODY else _for_customers(rows), quote_id)
     if quote is None or not may_touch(actor, quote.customer_id):
         raise errors.no_such_quote()
     return quote
@@ -116,4 +123,4 @@ def quote_to_decline(quote_id: str, actor: Actor) -> RefundQuote:
 
 def may_touch(actor: Actor, customer_id: int) -> bool:
     """Customers, and the agent in their name, touch what is theirs; a member of staff acts for any customer."""
-    return actor.kind in {"staff", "system"} or (actor.customer is not None and actor.customer.pk == customer_id)
+    return actor.kind in _FOR_ANYBODY or (actor.customer is not None and actor.customer.pk == customer_id)

@@ -18,6 +18,7 @@ from orders.models import Order
 from orders.tests import cast
 from refunds import redeem
 from refunds.models import RefundQuote
+from refunds.tests.ask import ask
 
 pytestmark = pytest.mark.django_db
 
@@ -123,6 +124,12 @@ def test_another_customers_quote_does_not_exist_word_for_word(order: Order, leas
     theirs = quoted(other)
     missing = refused(run(order, lease, "refund_items", quote_id="rq_00000000000000000000"))
     assert refused(run(order, lease, "refund_items", quote_id=theirs.pk)) == missing
+
+
+def test_what_staff_only_look_at_is_no_quote_of_the_agents(order: Order, lease: Lease) -> None:
+    of_staff = ask(order, (2, 1, "shop_cancelled"), actor=cast.staff())
+    assert refused(run(order, lease, "refund_items", quote_id=of_staff.pk))["code"] == "not_found"
+    assert not Card.objects.exists()
 
 
 # --- temporary: the executor tries again, the model hears only the end ---

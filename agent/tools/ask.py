@@ -30,7 +30,7 @@ def quote_refund(context: Context, arguments: Arguments) -> Outcome:
         choices=quotes.parse_choices({"lines": arguments["lines"]}),
         actor=context.actor,
         asker=Asker.AGENT,
-        asker_ref=f"conversation:{context.conversation.pk}",
+        asker_ref=_asker_ref(context),
         conversation_ref=str(context.conversation.pk),
         tool_call_ref=context.call.ref,
     )
@@ -42,10 +42,16 @@ def quote_refund(context: Context, arguments: Arguments) -> Outcome:
     }
 
 
+def _asker_ref(context: Context) -> str:
+    return quotes.asker_ref(context.actor, conversation=context.conversation.pk)
+
+
 def _open_quote(context: Context, quote_id: str) -> RefundQuote:
-    """The quote, if it belongs to this order and can still be redeemed. Others' quotes do not exist."""
+    """The quote, if it was asked for in this conversation and can still be redeemed. Others' quotes do not exist."""
+    asked_here = {"asker": Asker.AGENT, "asker_ref": _asker_ref(context)}
     # Locked, so that nothing becomes of it before its card is there to follow.
-    quote = RefundQuote.objects.select_for_update(no_key=True).filter(pk=quote_id, order=context.order).first()
+    quotes_here = RefundQuote.objects.select_for_update(no_key=True).filter(order=context.order, **asked_here)
+    quote = quotes_here.filter(pk=quote_id).first()
     if quote is None:
         raise NotFound(
             translate("There is no refund quote with this id on this order."),
