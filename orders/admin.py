@@ -25,8 +25,8 @@ from orders.models import (
     ShipmentLine,
 )
 from orders.money import format_money
-from orders.states import ActorKinds, DiscountKind
-from orders.words import action_name, machine_name, shipping_name
+from orders.states import DiscountKind
+from orders.words import action_name, actor_name, shipping_name
 
 register_subject("order", Order)
 register_subject("shipment", Shipment)
@@ -271,8 +271,7 @@ class AuditEventAdmin(OfOrder):
 
     @admin.display(description=_("actor"), ordering="actor_name")
     def actor(self, event: AuditEvent) -> str:
-        by_machine = event.actor_kind in {ActorKinds.AGENT, ActorKinds.SYSTEM}
-        return machine_name(event.actor_name) if by_machine else event.actor_name
+        return actor_name(event)
 
     @admin.display(description=_("kind of record"), ordering="subject_type")
     def kind_of_subject(self, event: AuditEvent) -> str:

@@ -5,10 +5,15 @@ without words is shown as it is.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+
+from orders.states import ActorKinds
+
+if TYPE_CHECKING:  # words are registered before there are models
+    from orders.models import AuditEvent
 
 Words = str | Promise
 
@@ -45,9 +50,10 @@ def register_machines(words: Mapping[str, Words]) -> None:
     _machines.update(words)
 
 
-def machine_name(name: str) -> str:
-    """Which part of the system did it, in the active language."""
-    return str(_machines.get(name, name))
+def actor_name(event: "AuditEvent") -> str:
+    """Who did it: a person by name, a part of the system in the active language."""
+    by_machine = event.actor_kind in {ActorKinds.AGENT, ActorKinds.SYSTEM}
+    return str(_machines.get(event.actor_name, event.actor_name)) if by_machine else event.actor_name
 
 
 def shipping_name(method: str) -> str:

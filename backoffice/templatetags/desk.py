@@ -14,9 +14,12 @@ from agent.states import CardState
 from backoffice import chat_text, words
 from backoffice.screens.card_words import button_addresses, reason_words
 from orders.money import format_money
+from orders.words import action_name, actor_name
 from refunds.present import payment_label
 
 register = template.Library()
+register.filter(action_name)
+register.filter(actor_name)
 
 # Drawn on a grid of 24, in the colour of the text around them.
 _ICONS: Final = {

@@ -118,6 +118,18 @@ def test_what_an_event_holds_can_be_read(order: Order) -> None:
     assert "藍牙耳機" in page
 
 
+def test_amounts_are_shown_with_their_currency_and_codes_in_words(order: Order) -> None:
+    client = client_of("auditor")
+    client.defaults["HTTP_ACCEPT_LANGUAGE"] = "zh-TW"
+    page = shown(client, address(Order, "change", order.pk))
+    for text in ("NT$1,200", "NT$380", "NT$150", "NT$1,500", "門市取貨", "標準運費", "折抵", "已裝箱數量"):
+        assert text in page
+    assert "NT$380" in shown(client, address(LineItem, "changelist"))
+    assert "NT$1,430" in shown(client, address(Payment, "changelist"))
+    assert "門市取貨" in shown(client, address(Order, "changelist"))
+    assert "以 動作" in shown(client, address(AuditEvent, "changelist"))
+
+
 def queries(client: Client, model: type[Model]) -> int:
     with CaptureQueriesContext(connection) as context:
         assert client.get(address(model, "changelist")).status_code == 200

@@ -9,6 +9,7 @@ from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
+from orders.models import AuditEvent
 from orders.tests import cast
 from refunds import tasks
 from refunds.models import (
@@ -100,6 +101,35 @@ def test_the_whole_story_is_linked_from_the_refund(auditor: Client) -> None:
     history = shown(auditor, f"{reverse('admin:orders_auditevent_changelist')}?q={refund.pk}")
     assert "refund.succeeded" in history
     assert address(Refund, "change", refund.pk) in history
+
+
+def in_chinese(client: Client, where: str) -> str:
+    client.defaults["HTTP_ACCEPT_LANGUAGE"] = "zh-TW"
+    return shown(client, where)
+
+
+def test_an_amount_is_money_and_its_steps_are_sentences_wherever_it_is_shown(auditor: Client) -> None:
+    refund = Refund.objects.get()
+    event = AuditEvent.objects.get(action="quote.redeemed", subject_id=refund.quote_id)
+    for page in (
+        address(RefundQuote, "change", refund.quote_id),
+        address(Refund, "change", refund.pk),
+        address(AuditEvent, "change", event.pk),
+    ):
+        text = in_chinese(auditor, page)
+        assert "<td>耳機殼</td><td>NT$380</td>" in text
+        assert "不再適用" in text
+        assert "NT$230" in text
+    for model in (RefundQuote, Refund, RefundAllocation, GatewayAttempt, SimulatedRefund):
+        assert "NT$230" in in_chinese(auditor, address(model, "changelist")), model
+    assert "NT$20,000" in in_chinese(auditor, address(RefundPolicy, "changelist"))
+
+
+def test_the_history_is_told_in_words_beside_the_codes(auditor: Client) -> None:
+    text = in_chinese(auditor, address(AuditEvent, "changelist"))
+    for words in ("退款成功", "refund.succeeded", "金流已退款", "退款處理", "顧客", "退款試算"):
+        assert words in text
+    assert "關閉" in in_chinese(auditor, address(Refund, "change", Refund.objects.get().pk))
 
 
 def test_only_the_superuser_switches_faults(auditor: Client) -> None:
