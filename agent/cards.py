@@ -51,13 +51,17 @@ def _shown(card: Card) -> dict[str, Any]:
             "to": [],
         }
     quote = quote_as_dict(card.quote)
+    kept = ("amount", "currency", "display", "lines", "steps", "explanation", "to")
+    shown = {key: quote[key] for key in kept}
+    if card.quote.amount == 0 and card.kind == CardKind.REFUND:
+        nothing = translate("Confirm the cancellation, nothing is due back")
+        return {"title": translate("Confirm the cancellation"), "button": nothing, **shown}
     words = {
         CardKind.REFUND: (translate("Confirm your refund"), translate("Confirm refund %(amount)s")),
         CardKind.RETURN: (translate("Confirm your return"), translate("Confirm return, %(amount)s after receipt")),
     }
     title, button = words[CardKind(card.kind)]
-    kept = ("amount", "currency", "display", "lines", "steps", "explanation", "to")
-    return {"title": title, "button": button % {"amount": quote["display"]}, **{key: quote[key] for key in kept}}
+    return {"title": title, "button": button % {"amount": quote["display"]}, **shown}
 
 
 def card_as_dict(card: Card) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """Text that people type: what is kept of it, and what is refused."""
 
+import unicodedata
+
 from django.utils.translation import gettext as translate
 
 from orders import strict
@@ -9,7 +11,8 @@ from orders.errors import InvalidInput
 def readable(text: str, *, limit: int) -> str:
     """The text without white space around it. Raises `InvalidInput` for empty, too long, or with control characters."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
-    if not text:
+    # Spaces without width and the like are text to a computer only.
+    if all(unicodedata.category(character) in {"Cf", "Zs", "Zl", "Zp", "Cc"} for character in text):
         raise InvalidInput("text", translate("Please write something first."))
     if len(text) > limit:
         raise InvalidInput(

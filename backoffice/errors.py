@@ -72,6 +72,20 @@ def server_error(request: HttpRequest) -> HttpResponse:
     )
 
 
+def wrong_method(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """What a button's address answers when it is opened as a page: Django's own answer is empty."""
+    explained = page(
+        request,
+        status=405,
+        code="method_not_allowed",
+        title=_("This address belongs to a button"),
+        message=_("Opening it as a page does nothing, and nothing was changed."),
+        hint=_("Go back to the page with the button and press it there."),
+    )
+    explained["Allow"] = response.headers.get("Allow", "POST")
+    return explained
+
+
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return page(
         request,

@@ -8,6 +8,8 @@ from django.utils.translation import gettext as _
 from rest_framework import exceptions
 from rest_framework.parsers import JSONParser
 
+from orders.errors import InvalidInput
+
 MAX_BODY_BYTES: Final = 2_500_000
 MAX_DEPTH: Final = 32
 
@@ -25,6 +27,9 @@ class JsonBodies(JSONParser):
             raise exceptions.ParseError(_("The body is nested too deeply.")) from None
         if not _is_shallow(body):
             raise exceptions.ParseError(_("The body is nested too deeply."))
+        broken = _half_a_character(body)
+        if broken is not None:
+            raise InvalidInput(broken or "body", _("This text contains half of a character, which cannot be kept."))
         return body
 
 
@@ -35,6 +40,19 @@ def _is_shallow(body: Any) -> bool:
         if not level:
             return True
     return False
+
+
+def _half_a_character(body: Any, path: str = "") -> str | None:
+    """The path of the first text with a lone surrogate, which JSON can spell and UTF-8 cannot; None: all is well."""
+    if isinstance(body, str):
+        return path if any("\ud800" <= character <= "\udfff" for character in body) else None
+    for key, value in body.items() if isinstance(body, dict) else enumerate(body if isinstance(body, list) else ()):
+        if isinstance(body, dict) and _half_a_character(key) is not None:
+            return path
+        below = f"{path}[{key}]" if isinstance(body, list) else f"{path}.{key}".lstrip(".")
+        if (found := _half_a_character(value, below)) is not None:
+            return found
+    return None
 
 
 def _below(value: Any) -> Iterable[Any]:

@@ -9,8 +9,10 @@ from typing import Any
 
 import structlog
 from asgiref.sync import iscoroutinefunction
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
+
+from backoffice import errors
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -53,6 +55,25 @@ def request_id(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequ
         response["X-Request-ID"] = request.request_id  # type: ignore[attr-defined]
 
     return _around(get_response, begin, end)
+
+
+@sync_and_async_middleware
+def explained_methods(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+    """An empty 405 gets the page, or the error object, that says what to do."""
+
+    def explained(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        if response.status_code == 405 and isinstance(response, HttpResponse) and not response.content:
+            return errors.wrong_method(request, response)
+        return response
+
+    if iscoroutinefunction(get_response):
+
+        async def async_middleware(request: HttpRequest) -> HttpResponseBase:
+            return explained(request, await get_response(request))
+
+        return async_middleware
+
+    return lambda request: explained(request, get_response(request))
 
 
 @sync_and_async_middleware

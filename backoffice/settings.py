@@ -120,6 +120,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "backoffice.middleware.security_headers",
+    "backoffice.middleware.explained_methods",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 

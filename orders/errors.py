@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 
 class Refusal(Exception):
     """A service's refusal, in the reader's language.
@@ -43,6 +45,7 @@ class InvalidInput(Refusal):
     """An argument that cannot be used: `field` names it, the message says what it must be."""
 
     def __init__(self, field: str, message: str, *, hint: str = "", status: int = 400) -> None:
+        hint = hint or _("Correct this field and send it again.")
         super().__init__("invalid_argument", message, hint=hint, field=field, status=status)
 
 

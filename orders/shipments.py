@@ -154,7 +154,9 @@ def _repack(order: Order, shipment: Shipment, facts: Mapping[str, Any], where: s
 def _put_in(shipment: Shipment, wanted: Mapping[LineItem, int], where: str) -> None:
     for index, (line, quantity) in enumerate(wanted.items()):
         if quantity > line.unfulfilled_quantity:
-            raise _not_enough(line, quantity, f"{where}lines[{index}].quantity")
+            refusal = _not_enough(line, quantity, f"{where}lines[{index}].quantity")
+            # In the body of a new order it is the body that contradicts itself: there is nothing to read again.
+            raise InvalidInput(refusal.field, refusal.message) if where else refusal
         goods.fulfil_units(line=line, quantity=quantity)
         ShipmentLine.objects.create(shipment=shipment, line_item=line, quantity=quantity)
 

@@ -201,6 +201,10 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
         "已經請同事接手，會在這個對話裡回覆您。",
         "I have asked a colleague to take over; they will answer here.",
     ),
+    "done_nothing_due": (
+        "「{goods}」已取消；依這筆訂單的規則，沒有需要退回的金額（編號 {number}）。",
+        "{goods} is cancelled; by the rules of this order there is nothing to pay back (number {number}).",
+    ),
     "summary": ("顧客寫道：{said}", "The customer wrote: {said}"),
     "no_hand_off": (
         "很抱歉，我這邊現在沒辦法轉接，請稍後再試一次。",

@@ -52,6 +52,9 @@ def _confirmed(speech: Speech, end: Outcome, goods: str) -> str:
         said = speech.say(f"done_{end.kind}", goods=goods, number=made.get("return_id", ""), amount=amount)
         return speech.join([said, _because(speech, end), instructions])
     refund = data.get("refund") or {}
+    if refund.get("amount") == 0:
+        said = speech.say("done_nothing_due", goods=goods, number=refund.get("refund_id", ""))
+        return speech.join([said, _because(speech, end)])
     phrase = REFUND_WORDS.get(str(refund.get("state")), f"done_{end.kind}")
     said = speech.say(
         phrase,

@@ -163,7 +163,7 @@ def test_take_in_is_written_to_the_history_without_names_and_addresses() -> None
 def test_a_shipment_of_more_than_was_ordered_refuses_the_whole_order() -> None:
     with pytest.raises(Refusal) as refused:
         take(story_body(shipments=[shipment_body({1: 2})]))
-    assert refused.value.code == "not_enough_units"
+    assert refused.value.code == "invalid_argument"
     assert refused.value.field == "shipments[0].lines[0].quantity"
     assert not Order.objects.exists()
 
