@@ -2,6 +2,7 @@
 
 import secrets
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -138,7 +139,6 @@ class Keeper:
         self._tokens: set[str] = set()
         self._lost: set[str] = set()
         self._lock = threading.Lock()
-        self._wake = threading.Event()
         self._thread: threading.Thread | None = None
 
     @contextmanager
@@ -161,7 +161,7 @@ class Keeper:
 
     def _run(self) -> None:
         while True:
-            self._wake.wait(settings.AGENT_LEASE_SECONDS / 4)
+            time.sleep(settings.AGENT_LEASE_SECONDS / 4)
             with self._lock:
                 tokens = list(self._tokens)
             if tokens:

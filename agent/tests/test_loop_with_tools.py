@@ -95,6 +95,16 @@ def test_a_turn_that_takes_too_long_is_stopped_and_the_customer_is_told(
     assert texts(order, "system")
 
 
+def test_a_turn_that_costs_too_much_is_stopped_and_the_customer_is_told(
+    model: Control, order: Order, settings: Settings
+) -> None:
+    settings.AGENT_MAX_TURN_TOKENS = 10
+    model.misbehave("loop_forever")
+    turn = work(order)
+    assert (turn.state, turn.steps, turn.error) == (TurnState.FAILED, 1, "limit")
+    assert texts(order, "system")
+
+
 def test_time_runs_out_in_the_middle_of_a_reply_too(model: Control, order: Order, settings: Settings) -> None:
     settings.AGENT_MAX_TURN_SECONDS = 0.3
     model.misbehave("slow", seconds=0)

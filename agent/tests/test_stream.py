@@ -25,8 +25,8 @@ Frame = tuple[str, str, Any]
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look at the database often, so that a test of a lost event takes no quarter of a minute."""
-    monkeypatch.setattr(stream, "LOOK_SECONDS", 0.2)
-    monkeypatch.setattr(stream, "WITHOUT_REDIS_SECONDS", 0.1)
+    monkeypatch.setattr(stream, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(stream, "WITHOUT_REDIS_SECONDS", 0.05)
 
 
 @pytest.fixture
@@ -367,6 +367,21 @@ def test_a_page_that_may_not_read_any_more_is_closed(order: Order) -> None:
             with pytest.raises(StopAsyncIteration):
                 await page.until(lambda page: False)
         assert welcome == []
+
+    run(scene)
+
+
+def test_a_page_is_closed_soon_after_its_session_was_ended(order: Order) -> None:
+    async def scene() -> None:
+        client = AsyncClient()
+        await in_db(client.force_login)(await in_db(cast.customer_user)("ming"))
+        last = (await in_db(saved)(order))[-1]
+        answer: Any = await client.get("/orders/5531/chat/events/")
+        async with aclosing(aiter(answer.streaming_content)) as source:
+            page = await Page(source).has(last)
+            await in_db(client.logout)()
+            with pytest.raises(StopAsyncIteration):
+                await page.until(lambda page: False)
 
     run(scene)
 

@@ -5,7 +5,7 @@ from collections.abc import Generator
 import pytest
 from pytest_django import Settings
 
-from agent import people
+from agent import people, turns
 from agent.models import ToolCall
 from agent.offline.control import Control
 from agent.offline.server import OfflineModel
@@ -25,6 +25,7 @@ from agent.tests.helpers import (
     talk,
     texts,
     told,
+    until,
     work,
     working,
 )
@@ -38,7 +39,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def model(model: Control, stand_in: OfflineModel) -> Generator[Control]:
     """A model that thinks for a moment before it speaks."""
-    stand_in.stand_in.first_token_ms = 250
+    stand_in.stand_in.first_token_ms = 150
     yield model
     stand_in.stand_in.first_token_ms = 0
 
@@ -85,14 +86,19 @@ def test_once_a_person_has_taken_over_a_running_turn_publishes_nothing(model: Co
 
 
 def test_a_long_reply_is_broken_off_soon_after_a_person_has_taken_over(
-    model: Control, order: Order, settings: Settings, stand_in: OfflineModel
+    model: Control, order: Order, settings: Settings, stand_in: OfflineModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings.AGENT_LEASE_SECONDS = 0.8
-    model.misbehave("slow", seconds=0)
-    stand_in.stand_in.first_token_ms = 0
+    settings.AGENT_LEASE_SECONDS = 1
+    monkeypatch.setattr(turns, "keeper", turns.Keeper())
+    monkeypatch.setattr(stand_in.stand_in, "tokens_per_second", 20)
+    whole = "word " * 200
+    model.script([reply(whole)])
     with working(order, model):
+        assert until(lambda: bool(ephemeral(order, "delta")))
         people.take_over(conversation=talk(order), actor=cast.staff())
     assert texts(order) == []
+    assert len("".join(piece["text"] for piece in ephemeral(order, "delta"))) < len(whole) / 2
+    assert len(ephemeral(order, "draft_dropped")) == 1
 
 
 def test_a_conversation_closed_in_mid_turn_stays_silent(model: Control, order: Order) -> None:
