@@ -105,9 +105,9 @@ def record_refusal(attempt: GatewayAttempt, *, started_at: datetime | None, code
     _record(attempt, AttemptOutcome.REFUSED, started_at, code=code, message=message[:240])
 
 
-def record_doubt(attempt: GatewayAttempt, *, started_at: datetime) -> None:
-    """No answer in time. Nobody may send it again; `reconcile` asks."""
-    _record(attempt, AttemptOutcome.UNKNOWN, started_at, code="timeout")
+def record_doubt(attempt: GatewayAttempt, *, started_at: datetime, code: str = "timeout") -> None:
+    """No outcome in time. Nobody may send it again; `reconcile` asks."""
+    _record(attempt, AttemptOutcome.UNKNOWN, started_at, code=code)
 
 
 def _record(attempt: GatewayAttempt, outcome: AttemptOutcome, claim: datetime | None, **fields: Any) -> None:

@@ -1,7 +1,8 @@
 """Finding out what became of a gateway call that nobody saw the end of. Never pays under a new key.
 
-A call whose worker died is asked about and, if the gateway knows nothing, made again under the same key. A call that
-timed out is only asked about: paid, or after three asks over at least half a minute definitely not.
+A call whose worker died is asked about and, if the gateway knows nothing, made again under the same key. A call without
+an outcome is only asked about, more and more rarely, until the gateway says paid or refused. That it knows nothing is a
+no only after several asks, and only once so much time has passed as the gateway itself names.
 """
 
 from collections.abc import Callable
@@ -10,11 +11,12 @@ from typing import Final
 
 import structlog
 from django.conf import settings
-from django.db.models import F, QuerySet
+from django.db.models import DateTimeField, DurationField, ExpressionWrapper, F, Q, QuerySet, Value
+from django.db.models.functions import Greatest, Least, Power
 from django.utils import timezone
 
 from refunds import gateways, outcome, send
-from refunds.gateways.base import GatewayAnswer
+from refunds.gateways.base import CONNECTED, GatewayAnswer, GatewayRefused, StillPending
 from refunds.models import GatewayAttempt
 from refunds.states import AttemptOutcome
 
@@ -22,9 +24,12 @@ log = structlog.get_logger(__name__)
 # How long after its own time-out a call counts as abandoned by its worker.
 GRACE: Final = timedelta(seconds=5)
 ASKS_BEFORE_NO: Final = 3
-DOUBT_BEFORE_NO: Final = timedelta(seconds=30)
+# Between two asks: 8 seconds, doubled with every ask, and in the end about an hour.
 FIRST_PAUSE: Final = timedelta(seconds=8)
+DOUBLINGS: Final = 9
 BATCH: Final = 100
+# Once the gateway has known of it, "nothing known" contradicts itself, and is no answer.
+_KNOWN_OF: Final = frozenset({"pending"})
 
 
 def reconcile() -> None:
@@ -45,16 +50,14 @@ def _guarded(step: Callable[[GatewayAttempt], None], attempt: GatewayAttempt) ->
 
 
 def _attempts(outcome_now: AttemptOutcome) -> QuerySet[GatewayAttempt]:
-    return (
-        GatewayAttempt.objects.filter(outcome=outcome_now).select_related("allocation__refund").order_by("started_at")
-    )
+    return GatewayAttempt.objects.filter(outcome=outcome_now).select_related("allocation__refund")
 
 
 def _abandoned() -> list[GatewayAttempt]:
     """Attempts that were begun and not finished for longer than any call can take."""
     patience = timedelta(seconds=settings.GATEWAY_TIMEOUT_SECONDS) + GRACE
     begun_before = timezone.now() - patience
-    return list(_attempts(AttemptOutcome.SENDING).filter(started_at__lt=begun_before)[:BATCH])
+    return list(_attempts(AttemptOutcome.SENDING).filter(started_at__lt=begun_before).order_by("started_at")[:BATCH])
 
 
 def _resume(attempt: GatewayAttempt) -> None:
@@ -65,22 +68,24 @@ def _resume(attempt: GatewayAttempt) -> None:
     ).update(started_at=now)
     if mine != 1:
         return
-    answer = _find(attempt)
-    if answer is not None:
-        outcome.record_success(attempt, answer)
-    else:
+    if attempt.provider not in CONNECTED:  # it was when the attempt was begun, so the call may have been made
+        outcome.record_doubt(attempt, started_at=now, code="no_gateway")
+        return
+    found = _learn(attempt, claim=now)
+    if found is None:
         send.deliver(send.claim_of(attempt, attempt.allocation.refund, now))
+    elif isinstance(found, StillPending):
+        outcome.record_doubt(attempt, started_at=now, code="pending")
 
 
 def _in_doubt() -> list[GatewayAttempt]:
-    return [attempt for attempt in _attempts(AttemptOutcome.UNKNOWN)[:BATCH] if _due(attempt, timezone.now())]
-
-
-def _due(attempt: GatewayAttempt, now: datetime) -> bool:
-    """The pause doubles with every ask."""
-    if attempt.asked_at is None:
-        return True
-    return bool(now >= attempt.asked_at + FIRST_PAUSE * 2 ** max(attempt.times_asked - 1, 0))
+    """Attempts that are due to be asked about, those first that have waited longest."""
+    doublings = Least(Greatest(F("times_asked") - 1, 0), DOUBLINGS)
+    pause = ExpressionWrapper(Value(FIRST_PAUSE) * Power(2.0, doublings), output_field=DurationField())
+    due_at = ExpressionWrapper(F("asked_at") + F("pause"), output_field=DateTimeField())
+    attempts = _attempts(AttemptOutcome.UNKNOWN).annotate(pause=pause).annotate(due_at=due_at)
+    due = attempts.filter(Q(asked_at=None) | Q(due_at__lte=timezone.now()))
+    return list(due.order_by(F("asked_at").asc(nulls_first=True), "pk")[:BATCH])
 
 
 def _ask(attempt: GatewayAttempt) -> None:
@@ -90,16 +95,38 @@ def _ask(attempt: GatewayAttempt) -> None:
     ).update(asked_at=now)
     if mine != 1:
         return
-    answer = _find(attempt)
-    if answer is not None:
-        outcome.record_success(attempt, answer)
+    if attempt.provider not in CONNECTED:
+        log.warning("reconcile.no_gateway", attempt=attempt.idempotency_key, provider=attempt.provider)
+        _count(attempt)
         return
-    GatewayAttempt.objects.filter(pk=attempt.pk).update(times_asked=F("times_asked") + 1)
-    in_doubt_since = attempt.answered_at or attempt.started_at
-    if attempt.times_asked + 1 >= ASKS_BEFORE_NO and now - in_doubt_since >= DOUBT_BEFORE_NO:
+    found = _learn(attempt, claim=None)
+    _count(attempt)
+    if isinstance(found, StillPending):
+        GatewayAttempt.objects.filter(pk=attempt.pk, outcome=AttemptOutcome.UNKNOWN).update(code="pending")
+    elif found is None and _is_final(attempt, now):
         outcome.record_refusal(attempt, started_at=None, code="no_record", message="The gateway has no record of it.")
 
 
-def _find(attempt: GatewayAttempt) -> GatewayAnswer | None:
+def _count(attempt: GatewayAttempt) -> None:
+    GatewayAttempt.objects.filter(pk=attempt.pk).update(times_asked=F("times_asked") + 1)
+
+
+def _is_final(attempt: GatewayAttempt, now: datetime) -> bool:
+    """Whether "nothing known" says by now that nothing was paid and nothing will be."""
+    final_after = gateways.get(attempt.provider).nothing_known_is_final_after
+    if final_after is None or attempt.code in _KNOWN_OF or attempt.times_asked + 1 < ASKS_BEFORE_NO:
+        return False
+    return now - (attempt.answered_at or attempt.started_at) >= final_after
+
+
+def _learn(attempt: GatewayAttempt, *, claim: datetime | None) -> GatewayAnswer | GatewayRefused | StillPending | None:
+    """What the gateway knows of the attempt. If that decides it, it is written down already."""
     send.require_no_transaction()
-    return gateways.get(attempt.provider).find(attempt.idempotency_key)
+    try:
+        found = gateways.get(attempt.provider).find(attempt.idempotency_key)
+    except GatewayRefused as refusal:
+        outcome.record_refusal(attempt, started_at=claim, code=refusal.code, message=refusal.message)
+        return refusal
+    if isinstance(found, GatewayAnswer):
+        outcome.record_success(attempt, found)
+    return found

@@ -1,9 +1,14 @@
 """The payment gateways, by the name that a payment carries (`Payment.provider`)."""
 
-from refunds.gateways.base import Gateway, GatewayRefused
+from refunds.gateways.base import CONNECTED, Gateway, GatewayRefused
 from refunds.gateways.simulated import SimulatedGateway
 
-_GATEWAYS: dict[str, Gateway] = {"simulated": SimulatedGateway()}
+_GATEWAYS: dict[str, Gateway] = {}
+
+
+def connect(provider: str, gateway: Gateway) -> None:
+    _GATEWAYS[provider] = gateway
+    CONNECTED.add(provider)
 
 
 def get(provider: str) -> Gateway:
@@ -11,3 +16,6 @@ def get(provider: str) -> Gateway:
     if provider not in _GATEWAYS:
         raise GatewayRefused("no_gateway", f"No gateway is connected for payments through {provider}.")
     return _GATEWAYS[provider]
+
+
+connect("simulated", SimulatedGateway())

@@ -4,7 +4,11 @@ An adapter whose gateway counts otherwise converts at its own edge. Every call e
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from datetime import timedelta
+from typing import Final, Protocol
+
+# The providers whose gateways are connected (`gateways.connect`), for whoever may know that and not hold a gateway.
+CONNECTED: Final[set[str]] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +20,11 @@ class GatewayAnswer:
     currency: str
 
 
+@dataclass(frozen=True, slots=True)
+class StillPending:
+    """The gateway knows of the refund and has neither paid nor refused it yet."""
+
+
 class GatewayRefused(Exception):
     """A definite no: nothing was paid and nothing will be for this idempotency key."""
 
@@ -25,15 +34,27 @@ class GatewayRefused(Exception):
 
 
 class GatewayTimeout(Exception):
-    """No answer in time. It may have been paid or not; only asking tells."""
+    """No outcome in time. It may be paid or not; only asking tells."""
 
 
 class Gateway(Protocol):
+    @property
+    def nothing_known_is_final_after(self) -> timedelta | None:
+        """How long after a call "nothing known under this key" means that nothing was paid *and nothing will be*.
+
+        None: never; then only the gateway's own no ends the doubt. A gateway that works through a queue answers with
+        the longest that a request may lie there: a shorter time would pay twice.
+        """
+
     def refund(self, *, charge_ref: str, amount: int, currency: str, idempotency_key: str) -> GatewayAnswer:
         """Give back part of a charge. The same key again pays nothing more and gives the same answer.
 
-        Raises GatewayRefused or GatewayTimeout.
+        Raises GatewayRefused; or GatewayTimeout where the outcome is not known yet, also if the gateway has only
+        accepted the request.
         """
 
-    def find(self, idempotency_key: str) -> GatewayAnswer | None:
-        """What the gateway has paid under this key, None if nothing. Raises GatewayTimeout."""
+    def find(self, idempotency_key: str) -> GatewayAnswer | StillPending | None:
+        """What the gateway has paid under this key, None if it knows nothing of it.
+
+        Raises GatewayRefused where it knows of it and has refused it for good, GatewayTimeout where it does not answer.
+        """

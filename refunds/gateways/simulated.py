@@ -5,7 +5,7 @@ pays back more than the charge, and when it is told to be slow it really is.
 """
 
 import time
-from typing import Final
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -17,11 +17,12 @@ from refunds.gateways.base import GatewayAnswer, GatewayRefused, GatewayTimeout
 from refunds.models import SimulatedFault, SimulatedRefund
 from refunds.states import FaultKind
 
-_TIMEOUTS: Final = frozenset({FaultKind.TIMEOUT_AFTER, FaultKind.TIMEOUT_BEFORE})
-
 
 class SimulatedGateway:
     """A charge is known by our payment's id."""
+
+    # It pays during the call or not at all.
+    nothing_known_is_final_after = timedelta(seconds=30)
 
     def refund(self, *, charge_ref: str, amount: int, currency: str, idempotency_key: str) -> GatewayAnswer:
         fault = take_fault(charge_ref)

@@ -1,5 +1,7 @@
 """Nobody saw the end of a gateway call: it is asked about, never paid under a new key, and the refund ends."""
 
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 
@@ -7,7 +9,7 @@ from orders.errors import Refusal
 from orders.models import AuditEvent
 from orders.tests import cast
 from refunds import gateways, outcome, reconcile, retry, send, tasks
-from refunds.gateways.base import GatewayAnswer, GatewayTimeout
+from refunds.gateways.base import GatewayAnswer, GatewayRefused, GatewayTimeout, StillPending
 from refunds.models import GatewayAttempt, Refund, SimulatedRefund
 from refunds.states import AttemptOutcome, RefundState
 from refunds.tests.paying import outcomes, paid_out, pending_refund, state_of, switch_on, time_passes
@@ -66,11 +68,114 @@ def test_a_gateway_that_does_not_answer_the_question_is_asked_again_and_nothing_
 class SilentGateway:
     """A gateway whose line is dead."""
 
+    nothing_known_is_final_after: timedelta | None = timedelta(seconds=30)
+
     def refund(self, *, charge_ref: str, amount: int, currency: str, idempotency_key: str) -> GatewayAnswer:
         raise GatewayTimeout
 
-    def find(self, idempotency_key: str) -> GatewayAnswer | None:
+    def find(self, idempotency_key: str) -> GatewayAnswer | StillPending | None:
         raise GatewayTimeout
+
+
+class SlowQueue(SilentGateway):
+    """A gateway that takes requests and works through them later; `known` is what it says about each when asked."""
+
+    def __init__(
+        self, final_after: timedelta | None, *known: GatewayAnswer | StillPending | GatewayRefused | None
+    ) -> None:
+        self.nothing_known_is_final_after, self.known = final_after, list(known)
+
+    def find(self, idempotency_key: str) -> GatewayAnswer | StillPending | None:
+        answer = self.known.pop(0) if len(self.known) > 1 else self.known[0]
+        if isinstance(answer, GatewayRefused):
+            raise answer
+        return answer
+
+
+def asked_for_days(monkeypatch: pytest.MonkeyPatch, gateway: SlowQueue, *, hours: int) -> Refund:
+    """A refund that the gateway took without an answer, asked about once an hour."""
+    monkeypatch.setitem(gateways._GATEWAYS, "simulated", gateway)
+    refund = pending_refund()
+    tasks.send_refund(refund.pk)
+    for _ in range(hours):
+        time_passes(2 * 3600)
+        tasks.sweep()
+    return refund
+
+
+@pytest.mark.parametrize("final_after", [None, timedelta(days=30)])
+def test_a_gateway_that_may_still_pay_later_is_never_taken_to_have_refused(
+    monkeypatch: pytest.MonkeyPatch, final_after: timedelta | None
+) -> None:
+    refund = asked_for_days(monkeypatch, SlowQueue(final_after, None), hours=12)
+    assert (state_of(refund), outcomes()) == (RefundState.UNKNOWN, [(1, "unknown")])
+    assert GatewayAttempt.objects.get().times_asked == 12
+
+
+def test_nothing_known_is_a_no_once_the_gateways_own_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    refund = asked_for_days(monkeypatch, SlowQueue(timedelta(hours=7), None), hours=4)
+    assert state_of(refund) == RefundState.FAILED
+
+
+def test_pending_for_a_day_is_asked_about_and_paid_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    paid = GatewayAnswer("q_1", 230, "TWD")
+    gateway = SlowQueue(timedelta(seconds=30), *[StillPending()] * 12, paid)
+    refund = asked_for_days(monkeypatch, gateway, hours=12)
+    assert (state_of(refund), outcomes()) == (RefundState.UNKNOWN, [(1, "unknown")])
+    time_passes(2 * 3600)
+    tasks.sweep()
+    assert (state_of(refund), outcomes()) == (RefundState.SUCCEEDED, [(1, "succeeded")])
+
+
+def test_a_gateway_that_has_known_of_it_and_knows_nothing_any_more_is_not_believed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    refund = asked_for_days(monkeypatch, SlowQueue(timedelta(seconds=30), StillPending(), None), hours=6)
+    assert state_of(refund) == RefundState.UNKNOWN
+
+
+def test_a_gateways_own_no_ends_the_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    no = GatewayRefused("account_closed", "The account is closed.")
+    refund = asked_for_days(monkeypatch, SlowQueue(None, StillPending(), no), hours=2)
+    assert (state_of(refund), GatewayAttempt.objects.get().code) == (RefundState.FAILED, "account_closed")
+
+
+def test_a_dead_workers_call_that_the_gateway_has_in_its_queue_is_not_made_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    refund = pending_refund()
+    assert send.claim_allocation(refund.allocations.get().pk)  # called, and here the worker dies
+    monkeypatch.setitem(gateways._GATEWAYS, "simulated", SlowQueue(None, StillPending()))
+    time_passes(16)
+    tasks.sweep()
+    assert (state_of(refund), outcomes()) == (RefundState.UNKNOWN, [(1, "unknown")])
+
+
+def test_a_call_whose_gateway_was_taken_away_meanwhile_stays_in_doubt_without_being_asked_for_ever() -> None:
+    refund = pending_refund()
+    assert send.claim_allocation(refund.allocations.get().pk)  # and here the worker dies
+    GatewayAttempt.objects.update(provider="gone")
+    for _ in range(6):
+        time_passes(16)
+        tasks.sweep()
+    assert (state_of(refund), outcomes()) == (RefundState.UNKNOWN, [(1, "unknown")])
+    assert GatewayAttempt.objects.get().times_asked < 5  # the pauses grow
+
+
+def test_a_hundred_attempts_that_are_not_due_hide_no_newer_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reconcile, "BATCH", 1)
+    older, newer = in_doubt("timeout_before"), in_doubt_of_another_order()
+    attempts = GatewayAttempt.objects.all()
+    attempts.filter(allocation__refund=older).update(asked_at=timezone.now(), times_asked=4)
+    reconcile.reconcile()
+    assert (state_of(older), state_of(newer)) == (RefundState.UNKNOWN, RefundState.SUCCEEDED)
+
+
+def in_doubt_of_another_order() -> Refund:
+    switch_on("timeout_after")
+    refund = pending_refund(cast.place("6302", lines=[("書", 100, 1)]), (1, 1, "other"))
+    tasks.send_refund(refund.pk)
+    return refund
 
 
 def test_a_worker_killed_before_the_call_is_replaced_and_the_key_stays_the_same() -> None:
