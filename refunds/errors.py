@@ -69,10 +69,13 @@ def reason_is_not_lost(name: str, field: str) -> InvalidInput:
     )
 
 
-def needs_a_person(order: Order) -> Refusal:
+def needs_a_person(order: Order, *, by_hand: bool) -> Refusal:
+    """`by_hand`: the payment was made in cash; else its payment provider is not connected here."""
     return Refusal(
         "needs_a_person",
-        _("Part of this refund would go back to a payment in cash on delivery, and no machine can do that."),
+        _("Part of this refund would go back to a payment in cash on delivery, and no machine can do that.")
+        if by_hand
+        else _("Part of this refund would go back through a payment provider that is not connected here."),
         hint=_("Let a person of the shop take over: they arrange the transfer."),
         details={"order_number": order.number},
     )

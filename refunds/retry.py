@@ -15,7 +15,7 @@ from refunds import access, errors, outcome, tasks
 from refunds.choices import clean_note
 from refunds.holding import MoneyMoved, hold_money, release_money
 from refunds.models import Refund, RefundAllocation
-from refunds.settling import BY_HAND
+from refunds.settling import by_machine
 from refunds.states import AllocationState, RefundState
 
 RETRY: Final = "refunds.retry_refund"
@@ -57,8 +57,7 @@ def _locked(refund_id: str) -> tuple[Order, Refund]:
 
 def _redirect(order: Order, refund: Refund, allocation: RefundAllocation, payment_id: str) -> None:
     """Move the allocation to another payment of the order, with the money it holds."""
-    usable = order.payments.exclude(method__in=BY_HAND)
-    target = next((payment for payment in usable if payment.pk == payment_id), None)
+    target = next((item for item in order.payments.all() if item.pk == payment_id and by_machine(item)), None)
     if target is None or (target.pk != allocation.payment_id and _is_used(refund, target)):
         raise errors.payment_cannot_take(allocation.amount, refund.currency)
     if target.pk == allocation.payment_id:

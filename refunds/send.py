@@ -13,6 +13,7 @@ from orders import audit
 from refunds import gateways, outcome
 from refunds.gateways.base import GatewayAnswer, GatewayRefused, GatewayTimeout
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
+from refunds.settling import by_machine
 from refunds.states import AllocationState, AttemptOutcome, RefundState
 
 
@@ -38,7 +39,10 @@ def send(*, refund_id: str) -> None:
 
 @transaction.atomic
 def claim_allocation(allocation_id: str) -> Claim | None:
-    """Write the attempt before it is made; None if it is not to be made, or somebody else makes it."""
+    """Write the attempt before it is made; None if it is not to be made, or somebody else makes it.
+
+    What no gateway here can pay is refused in the same moment: so an attempt that was begun may always be asked about.
+    """
     refund, allocation = outcome.lock_parts(allocation_id)
     if refund.state != RefundState.PENDING or allocation.state != AllocationState.PENDING:
         return None
@@ -53,6 +57,10 @@ def claim_allocation(allocation_id: str) -> Claim | None:
         outcome=AttemptOutcome.SENDING,
         started_at=now,
     )
+    if not by_machine(allocation.payment):
+        message = f"No gateway is connected for payments through {attempt.provider}."
+        outcome.record_refusal(attempt, started_at=now, code="no_gateway", message=message)
+        return None
     _record_claim(attempt, refund, allocation)
     return claim_of(attempt, refund, now)
 

@@ -15,6 +15,7 @@ from orders.states import PaymentMethod
 from refunds import errors, policy
 from refunds.allocation import PaymentLeft, allocate
 from refunds.eligibility import UnitState
+from refunds.gateways.base import CONNECTED
 from refunds.goods import UnitGroup
 from refunds.history import history_of
 from refunds.models import RefundPolicy, RefundQuote, Return
@@ -95,7 +96,7 @@ def picked_again(quote: RefundQuote, groups: Iterable[UnitGroup]) -> list[Picked
 def share_out(order: Order, amount: int, rules: RefundPolicy) -> list[tuple[Payment, int]]:
     """Which payment gives back how much, in the policy's tender order.
 
-    Raises the refusal `needs_a_person` when part of it would go to a payment that no machine can refund.
+    Raises the refusal `needs_a_person` when part of it would go to a payment that no machine can pay back to.
     """
     payments = {payment.pk: payment for payment in order.payments.all()}
     left = [
@@ -104,6 +105,12 @@ def share_out(order: Order, amount: int, rules: RefundPolicy) -> list[tuple[Paym
     ]
     shares = allocate(amount=amount, payments=left, tender_order=rules.tender_order)
     chosen = [(payments[payment_id], share) for payment_id, share in shares]
-    if any(payment.method in BY_HAND for payment, _ in chosen):
-        raise errors.needs_a_person(order)
+    out_of_reach = next((payment for payment, _ in chosen if not by_machine(payment)), None)
+    if out_of_reach is not None:
+        raise errors.needs_a_person(order, by_hand=out_of_reach.method in BY_HAND)
     return chosen
+
+
+def by_machine(payment: Payment) -> bool:
+    """Whether a gateway that is connected here can pay back to it: taking in an order accepts any provider."""
+    return payment.method not in BY_HAND and payment.provider in CONNECTED

@@ -3,13 +3,15 @@
 import pytest
 from django.db import IntegrityError, transaction
 
+from orders.errors import Refusal
 from orders.models import AuditEvent, Payment
 from orders.tests import cast
 from orders.tests.factories import payment_body
 from refunds import gateways, send, tasks
 from refunds.gateways.base import GatewayRefused
-from refunds.models import GatewayAttempt, RefundAllocation, SimulatedFault
+from refunds.models import GatewayAttempt, RefundAllocation, RefundQuote, SimulatedFault
 from refunds.states import AllocationState, RefundState
+from refunds.tests.ask import ask
 from refunds.tests.paying import outcomes, paid_out, pending_refund, state_of, switch_on
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -94,8 +96,24 @@ def test_a_payment_through_a_gateway_that_is_not_connected_fails_before_anything
     refund = pending_refund()
     Payment.objects.update(provider="elsewhere")
     tasks.send_refund(refund.pk)
-    assert state_of(refund) == RefundState.FAILED
+    assert (state_of(refund), outcomes()) == (RefundState.FAILED, [(1, "refused")])
     assert GatewayAttempt.objects.get().code == "no_gateway"
+
+
+def test_a_payment_that_no_gateway_can_pay_is_refused_in_the_moment_it_is_begun() -> None:
+    """So that a worker that dies between the beginning and the call leaves nothing that can never be resolved."""
+    refund = pending_refund()
+    Payment.objects.update(provider="elsewhere")
+    assert send.claim_allocation(refund.allocations.get().pk) is None
+    assert (state_of(refund), outcomes()) == (RefundState.FAILED, [(1, "refused")])
+
+
+def test_an_order_whose_payment_provider_is_not_connected_is_taken_in_and_quoting_it_needs_a_person() -> None:
+    order = cast.place("6203", payments=[{**payment_body(1580), "provider": "elsewhere"}])
+    with pytest.raises(Refusal) as caught:
+        ask(order, (1, 1, "other"))
+    assert caught.value.code == "needs_a_person"
+    assert not RefundQuote.objects.exists()
 
 
 def test_a_gateway_is_never_called_inside_a_transaction() -> None:
