@@ -1,6 +1,5 @@
 """What all API views share: pages, and the one error object that every failure is answered with."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -13,6 +12,7 @@ from rest_framework.views import set_rollback
 
 from orders.actors import NotAllowed
 from orders.errors import InvalidInput, NotFound, Refusal
+from orders.strict import first_problem
 
 
 class Pages(PageNumberPagination):
@@ -54,8 +54,7 @@ def as_refusal(error: Exception) -> Refusal | None:
     if isinstance(error, Http404):
         return NotFound(_("It does not exist, or it belongs to somebody else."))
     if isinstance(error, exceptions.ValidationError):
-        field, message = first_problem(error.detail)
-        return InvalidInput(field, message)
+        return InvalidInput(*first_problem(error.detail))
     if isinstance(error, exceptions.APIException):
         return _of_framework(error)
     return None
@@ -88,24 +87,3 @@ def _headers(error: Exception, refusal: Refusal) -> dict[str, str]:
     if wait := refusal.details.get("retry_after"):
         headers["Retry-After"] = str(wait)
     return headers
-
-
-def first_problem(detail: Any, path: str = "") -> tuple[str, str]:
-    """The first complaint in DRF's nested detail and where it is: `("lines[0].quantity", "…")`."""
-    if isinstance(detail, Mapping):
-        key, value = next(iter(detail.items()))
-        return first_problem(value, path if key == "non_field_errors" else _join(path, key))
-    if isinstance(detail, Sequence) and not isinstance(detail, str):
-        for index, value in enumerate(detail):
-            if isinstance(value, Mapping):
-                if value:
-                    return first_problem(value, f"{path}[{index}]")
-            elif value:
-                return first_problem(value, path)
-    return path, str(detail)
-
-
-def _join(path: str, key: Any) -> str:
-    if isinstance(key, int):
-        return f"{path}[{key}]"
-    return f"{path}.{key}" if path else str(key)

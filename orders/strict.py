@@ -148,23 +148,26 @@ def validated(kind: type[StrictBody], body: object, **context: Any) -> dict[str,
     """The values of `body` as `kind` describes them. Raises InvalidInput, naming the first field that is wrong."""
     serializer = kind(data=body, context=context)
     if not serializer.is_valid():
-        field, message = next(_errors(serializer.errors))
-        raise InvalidInput(field, message)
+        raise InvalidInput(*first_problem(serializer.errors))
     values: dict[str, Any] = serializer.validated_data
     return values
 
 
+def first_problem(detail: Any) -> tuple[str, str]:
+    """The first complaint in DRF's nested error detail and where it is: `("lines[0].quantity", "…")`."""
+    return next(_errors(detail), ("", _("This cannot be read.")))
+
+
 def _errors(detail: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Every (path, message) in DRF's nested error detail, in the order of the fields."""
-    if isinstance(detail, Mapping):
+    if isinstance(detail, str):
+        yield path, str(detail)
+    elif isinstance(detail, Mapping):
         for key, below in detail.items():
             yield from _errors(below, _joined(path, key))
-        return
-    for index, below in enumerate(detail):
-        if isinstance(below, str):
-            yield path, str(below)
-        else:
-            yield from _errors(below, _joined(path, index))
+    else:
+        for index, below in enumerate(detail):
+            yield from _errors(below, path if isinstance(below, str) else _joined(path, index))
 
 
 def _joined(path: str, key: object) -> str:

@@ -4,7 +4,8 @@ import pytest
 from django.test import Client
 from rest_framework import exceptions
 
-from backoffice.api import as_refusal, first_problem
+from backoffice.api import as_refusal
+from orders.strict import first_problem
 from orders.tests import cast
 from tests.pages.visiting import program, signed_in, stranger, text_of
 
@@ -90,6 +91,7 @@ def test_a_session_without_its_token_is_refused_as_such() -> None:
         ({"lines": [{}, {"quantity": ["wrong"]}]}, "lines[1].quantity", "wrong"),
         ({"shipping": {"fee": ["wrong"]}}, "shipping.fee", "wrong"),
         ({"shipping": {"non_field_errors": ["wrong"]}}, "shipping", "wrong"),
+        ({"shipping": {"fee": "wrong"}}, "shipping.fee", "wrong"),
         (["wrong"], "", "wrong"),
     ],
 )
