@@ -60,6 +60,12 @@ def test_the_conversation_shows_each_tool_call_with_what_was_asked_and_answered(
     assert "遭拒絕" in page
 
 
+def test_the_customers_language_has_its_own_name() -> None:
+    conversation = said(cast.order_5531())
+    page = text_of(signed_in("staff", language="en").get(f"/staff/conversations/{conversation.pk}/"))
+    assert '<dd lang="zh-hant">繁體中文</dd>' in page
+
+
 def test_taking_over_answering_giving_back_and_closing() -> None:
     order = cast.order_5531()
     conversation = said(order, "我想找真人")
