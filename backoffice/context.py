@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from backoffice.screens.gate import permissions_of
+from backoffice.screens.refund_rows import needing_a_look
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
@@ -15,4 +16,5 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "agent_is_stand_in": settings.AGENT_IS_STAND_IN,
         # Lazy: an event stream and an error page must not ask the database who is reading.
         "may": SimpleLazyObject(lambda: permissions_of(request.user)),
+        "refunds_to_look_at": needing_a_look().count,
     }

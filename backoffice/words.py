@@ -5,10 +5,12 @@ from typing import Final, NamedTuple
 
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from orders.models import Order
 from orders.states import ShipmentState
 from refunds.goods import UnitGroup
+from refunds.states import Reason
 
 
 class Said(NamedTuple):
@@ -38,7 +40,13 @@ RETURN_TONES: Final = {
     "withdrawn": "",
 }
 SHIPMENT_TONES: Final = {"packed": "wait", "shipped": "info", "delivered": "good", "lost": "bad"}
-QUOTE_TONES: Final = {"open": "info", "redeemed": "good", "expired": "", "superseded": "", "declined": ""}
+# What whoever opens the parcel says about goods, in the place of the customer's reason.
+FOUND: Final = {
+    Reason.DEFECTIVE: gettext_lazy("defective"),
+    Reason.WRONG_ITEM: gettext_lazy("wrong item"),
+    Reason.CHANGED_MIND: gettext_lazy("nothing wrong with it"),
+    Reason.OTHER: gettext_lazy("something else"),
+}
 
 
 def day(moment: datetime | date | None) -> str:

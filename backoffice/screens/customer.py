@@ -9,20 +9,25 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from agent.access import conversation_of
 from agent.selectors import timeline
 from backoffice import words
 from backoffice.screens import receipt
+from backoffice.screens.acting import act
 from backoffice.screens.card_words import BLANK_CARD, chat_words
 from backoffice.screens.timeline import Timeline, fold
 from orders.access import Shopper, order_for_shopper, orders_of, shopper_of
+from orders.actors import customer_actor
 from orders.models import Order
-from refunds import selectors
+from refunds import returns, selectors
+from refunds.access import find
+from refunds.models import Return
 from refunds.present import refund_as_dict, return_as_dict
 
 Args = ParamSpec("Args")
@@ -54,17 +59,9 @@ def order_list(request: HttpRequest) -> HttpResponse:
     if shopper is None and not request.user.is_authenticated:
         return redirect_to_login(request.get_full_path())
     orders = orders_of(shopper) if shopper else Order.objects.none()
-    orders = orders.prefetch_related("lines", "payments", "shipments__lines")
+    orders = orders.prefetch_related(*receipt.LISTED)
     page = Paginator(orders, ORDERS_PER_PAGE).get_page(request.GET.get("page"))
-    rows = [
-        {
-            "order": order,
-            "said": words.about_order(order),
-            "paid": sum(payment.amount for payment in order.payments.all()),
-        }
-        for order in page
-    ]
-    return render(request, "orders/list.html", {"page": page, "rows": rows})
+    return render(request, "orders/list.html", {"page": page, "rows": receipt.list_rows(page)})
 
 
 @never_cache
@@ -95,6 +92,22 @@ def order_side(request: HttpRequest, shopper: Shopper, number: str) -> HttpRespo
     return render(request, "orders/_side.html", side_context(order_for_shopper(shopper, number)))
 
 
+@require_POST
+@shopper_screen
+def withdraw(request: HttpRequest, shopper: Shopper, number: str, return_id: str) -> HttpResponse:
+    """The customer keeps the goods after all, as long as they have not come back."""
+    order = order_for_shopper(shopper, number)
+    item = find(Return.objects.filter(order=order), return_id)
+    if item is None:
+        raise Http404
+
+    def work() -> str:
+        returns.withdraw(return_id=item.pk, actor=customer_actor(shopper.customer))
+        return _("You keep the goods: return %(number)s is withdrawn.") % {"number": item.pk}
+
+    return act(request, work, back=reverse("order", args=[number]))
+
+
 def side_context(order: Order) -> dict[str, Any]:
     return {
         "order": order,
@@ -108,10 +121,10 @@ def side_context(order: Order) -> dict[str, Any]:
 def money_and_goods_back(order: Order) -> dict[str, Any]:
     """The order's refunds and returns so far, newest first, with the tone of their states."""
     refunds = [refund_as_dict(refund) for refund in selectors.refunds_of(order)]
-    returns = [return_as_dict(item) for item in selectors.returns_of(order)]
+    goods = [return_as_dict(item) for item in selectors.returns_of(order)]
     return {
         "refunds": [{**refund, "tone": words.REFUND_TONES[refund["state"]]} for refund in refunds],
-        "returns": [{**item, "tone": words.RETURN_TONES[item["state"]]} for item in returns],
+        "returns": [{**item, "tone": words.RETURN_TONES[item["state"]]} for item in goods],
     }
 
 

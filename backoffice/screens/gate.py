@@ -19,6 +19,7 @@ AnyUser = User | AbstractBaseUser | AnonymousUser
 QUEUE: Final = ("agent.answer_conversation",)
 ORDERS: Final = ("refunds.ask_quote", "orders.handle_shipments")
 REFUNDS: Final = ("refunds.ask_quote",)
+REDEEM: Final = ("refunds.redeem_quote",)
 APPROVALS: Final = ("refunds.approve_refund",)
 SHIPMENTS: Final = ("orders.handle_shipments",)
 RETRY: Final = ("refunds.retry_refund",)
@@ -55,7 +56,7 @@ def permissions_of(user: AnyUser) -> dict[str, Any]:
         "queue": may(user, QUEUE),
         "orders": may(user, ORDERS),
         "refunds": may(user, REFUNDS),
-        "redeem": may(user, ("refunds.redeem_quote",)),
+        "redeem": may(user, REDEEM),
         "retry": may(user, RETRY),
         "approvals": may(user, APPROVALS),
         "shipments": may(user, SHIPMENTS),

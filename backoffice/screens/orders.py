@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from agent.models import Conversation
 from backoffice import words
-from backoffice.screens import receipt
+from backoffice.screens import receipt, refund_rows
 from backoffice.screens.choices import rows_of
 from backoffice.screens.gate import ORDERS, permissions_of, staff_screen
 from orders.access import order_for_staff
@@ -33,18 +33,10 @@ SHORTEST_PHONE_END = 3
 @staff_screen(ORDERS)
 def order_list(request: HttpRequest) -> HttpResponse:
     search = request.GET.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
-    orders = matching(search).select_related("customer").prefetch_related("lines", "payments", "shipments__lines")
+    orders = matching(search).select_related("customer").prefetch_related(*receipt.LISTED)
     page = Paginator(orders.order_by("-placed_at", "-id"), PER_PAGE).get_page(request.GET.get("page"))
-    rows = [
-        {
-            "order": order,
-            "said": words.about_order(order),
-            "paid": sum(payment.amount for payment in order.payments.all()),
-        }
-        for order in page
-    ]
     query = f"{urlencode({'q': search})}&" if search else ""
-    context = {"here": "orders", "page": page, "rows": rows, "search": search, "query": query}
+    context = {"here": "orders", "page": page, "rows": receipt.list_rows(page), "search": search, "query": query}
     return render(request, "staff/orders.html", context)
 
 
@@ -90,13 +82,14 @@ def order_context(request: HttpRequest, order: Order, form: QueryDict | None = N
 
 
 def money_context(order: Order) -> dict[str, Any]:
-    refunds = selectors.refunds_of(order).prefetch_related("allocations__attempts")
+    refunds = refund_rows.with_attempts(selectors.refunds_of(order))
     return {
         "price_rows": receipt.price_rows(order),
         "payments": Payment.objects.filter(order=order),
-        "refunds": refunds,
+        "refund_rows": refund_rows.rows_of(refunds),
         "refunds_moving": any(refund.state in {"pending", "unknown"} for refund in refunds),
-        "returns": selectors.returns_of(order),
+        "returns": selectors.returns_of(order).select_related("refund"),
+        "findings": words.FOUND,
         "conversations": Conversation.objects.filter(order=order).select_related("owner"),
         "links": CustomerLink.objects.filter(order=order, revoked_at=None, expires_at__gt=timezone.now()),
         "trail": AuditEvent.objects.filter(order=order).order_by("-at", "-id")[:TRAIL_LENGTH],

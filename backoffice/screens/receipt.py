@@ -1,7 +1,8 @@
 """An order as a person reads it: goods and where they are, how the price came about, how it was paid."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -14,6 +15,8 @@ from refunds import policy
 from refunds.goods import UnitGroup, unit_groups
 from refunds.present import payment_label
 from refunds.snapshot import terms_of
+
+LISTED: Final = ("lines", "payments", "shipments__lines")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,18 @@ def lines_of(order: Order, groups: Sequence[UnitGroup] | None = None) -> list[Li
             units=[_units(group) for group in groups if group.line.pk == item.pk],
         )
         for item in order.lines.all()
+    ]
+
+
+def list_rows(orders: Iterable[Order]) -> list[dict[str, Any]]:
+    """Orders as rows of a list: how each stands and what was paid. Wants what `LISTED` names prefetched."""
+    return [
+        {
+            "order": order,
+            "said": words.about_order(order),
+            "paid": sum(payment.amount for payment in order.payments.all()),
+        }
+        for order in orders
     ]
 
 

@@ -1,4 +1,4 @@
-"""Refunds that need a person: one that the provider refused, and those that wait for a second pair of eyes."""
+"""Refunds that need a person: those that the provider refused, and those that wait for a second pair of eyes."""
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -8,8 +8,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from backoffice.screens.acting import act
-from backoffice.screens.gate import APPROVALS, RETRY, staff_screen
+from backoffice.screens import refund_rows
+from backoffice.screens.acting import act, next_path
+from backoffice.screens.gate import APPROVALS, REFUNDS, RETRY, staff_screen
 from orders.actors import staff_actor
 from orders.money import format_money
 from refunds import approvals, selectors
@@ -19,6 +20,7 @@ from refunds.present import quote_as_dict
 from refunds.retry import retry
 
 PER_PAGE = 20
+FIRST_TO_LOOK_AT = 5
 
 
 @require_POST
@@ -27,17 +29,35 @@ def send_again(request: HttpRequest, refund_id: str) -> HttpResponse:
     refund = refund_for(request.user, refund_id)
 
     def work() -> str:
-        retry(refund_id=refund.pk, actor=staff_actor(request.user))
+        retry(
+            refund_id=refund.pk,
+            actor=staff_actor(request.user),
+            payment_id=request.POST.get("payment_id") or None,
+            note=request.POST.get("note", ""),
+        )
         return _("%(refund)s is being sent once more.") % {"refund": refund.pk}
 
-    return act(request, work, back=reverse("staff-order", args=[refund.order.number]))
+    return act(request, work, back=next_path(request, reverse("staff-order", args=[refund.order.number])))
+
+
+@never_cache
+@require_safe
+@staff_screen(REFUNDS)
+def to_look_at(request: HttpRequest) -> HttpResponse:
+    """Refunds that no machine brings any further, the oldest first."""
+    page = Paginator(refund_rows.needing_a_look(), PER_PAGE).get_page(request.GET.get("page"))
+    context = {"here": "refunds", "page": page, "refund_rows": refund_rows.rows_of(page)}
+    return render(request, "staff/refunds.html", context)
 
 
 @never_cache
 @require_safe
 @staff_screen(APPROVALS)
 def waiting(request: HttpRequest) -> HttpResponse:
-    refunds = selectors.waiting_for_approval().select_related("order__customer", "confirmed_by", "quote__asked_by")
+    """Refunds for a second person, the oldest first; above them the oldest of those that need a look."""
+    refunds = selectors.waiting_for_approval().select_related(
+        "order__customer", "confirmed_by", "quote__asked_by", "return_request__quote"
+    )
     page = Paginator(refunds, PER_PAGE).get_page(request.GET.get("page"))
     quotes = {quote.pk: quote for quote in selectors.quotes().filter(refund__in=[refund.pk for refund in page])}
     rows = [
@@ -45,10 +65,17 @@ def waiting(request: HttpRequest) -> HttpResponse:
             "refund": refund,
             "quote": quote_as_dict(quotes[refund.quote_id]),
             "own": request.user in (refund.confirmed_by, refund.quote.asked_by),
+            "promised": promised_by_return(refund),
         }
         for refund in page
     ]
-    return render(request, "staff/approvals.html", {"here": "approvals", "page": page, "rows": rows})
+    context = {
+        "here": "approvals",
+        "page": page,
+        "rows": rows,
+        "refund_rows": refund_rows.rows_of(refund_rows.needing_a_look()[:FIRST_TO_LOOK_AT]),
+    }
+    return render(request, "staff/approvals.html", context)
 
 
 @require_POST
@@ -75,6 +102,12 @@ def reject(request: HttpRequest, refund_id: str) -> HttpResponse:
         return _("Rejected: %(amount)s is not paid, and the goods count as kept.") % {"amount": _amount(refund)}
 
     return act(request, work, back=reverse("staff-approvals"))
+
+
+def promised_by_return(refund: Refund) -> str:
+    """What the customer was promised for the goods that came back; empty for a refund without a return."""
+    item = getattr(refund, "return_request", None)
+    return format_money(item.quote.amount, item.quote.currency) if item else ""
 
 
 def _amount(refund: Refund) -> str:

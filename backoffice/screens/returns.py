@@ -3,23 +3,25 @@
 from collections.abc import Callable
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from backoffice import words
 from backoffice.screens.acting import act, next_path
-from backoffice.screens.gate import ORDERS, SHIPMENTS, staff_screen
+from backoffice.screens.gate import ORDERS, REDEEM, SHIPMENTS, staff_screen
 from orders.actors import Actor, staff_actor
 from refunds import returns, selectors
 from refunds.acceptance import accept as accept_goods
 from refunds.models import Return
-from refunds.states import ReturnState
+from refunds.states import ReturnKind, ReturnState
 
 PER_PAGE = 25
 LONGEST_SEARCH = 40
+FOUND = "found."
 
 
 @never_cache
@@ -32,12 +34,13 @@ def return_list(request: HttpRequest) -> HttpResponse:
     rows = selectors.returns() if show_all else selectors.open_returns()
     if search:
         rows = rows.filter(pk__iendswith=search)
-    page = Paginator(rows.select_related("order__customer"), PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(rows.select_related("order__customer", "refund"), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "here": "returns",
         "page": page,
         "returns": page.object_list,
         "show_order": True,
+        "findings": words.FOUND,
         "show_all": show_all,
         "search": search,
         "query": "all=1&" if show_all else "",
@@ -68,14 +71,39 @@ def accept(request: HttpRequest, return_id: str) -> HttpResponse:
     """An exchange is ready to be sent; a refund is worked out anew and paid, or waits for a second person."""
 
     def work() -> str:
-        item = accept_goods(return_id=return_id, actor=staff_actor(request.user), note=request.POST.get("note", ""))
-        said = {
-            ReturnState.REFUNDED: _("The goods of %(number)s are accepted, and the money is on its way."),
-            ReturnState.ACCEPTED: _("The goods of %(number)s are accepted. One more step is needed."),
-        }
-        return said[ReturnState(item.state)] % {"number": return_id}
+        item = accept_goods(
+            return_id=return_id,
+            actor=staff_actor(request.user),
+            note=request.POST.get("note", ""),
+            found=found_in(request.POST),
+        )
+        return accepted_words(item) % {"number": return_id}
 
     return act(request, work, back=next_path(request, reverse("staff-returns")))
+
+
+def found_in(form: QueryDict) -> dict[str, str]:
+    """`found.li_1` = `changed_mind`, for each line where the goods show something else than the customer said."""
+    return {name.removeprefix(FOUND): str(value) for name, value in form.items() if name.startswith(FOUND) and value}
+
+
+def accepted_words(item: Return) -> str:
+    if item.kind == ReturnKind.EXCHANGE:
+        return _("The goods of %(number)s are accepted. Send the replacement now.")
+    if item.state == ReturnState.REFUNDED:
+        return _("The goods of %(number)s are accepted, and the money is on its way.")
+    return _("The goods of %(number)s are accepted. The refund waits for a second person to approve it.")
+
+
+@require_POST
+@staff_screen(REDEEM)
+def withdraw(request: HttpRequest, return_id: str) -> HttpResponse:
+    """In the customer's name, who has said so by phone or by mail."""
+
+    def do(actor: Actor, note: str) -> Return:
+        return returns.withdraw(return_id=return_id, actor=actor, note=note)
+
+    return _step(request, return_id, do, _("%(number)s is withdrawn: the customer keeps the goods."))
 
 
 @require_POST

@@ -22,6 +22,7 @@ staff = [
     path("orders/<order_number:number>/customer-link/<int:link_id>/revoke/", links.revoke, name="staff-link-revoke"),
     path("shipments/<str:shipment_id>/ship/", shipments.ship, name="staff-ship"),
     path("shipments/<str:shipment_id>/deliver/", shipments.deliver, name="staff-deliver"),
+    path("refunds/", refunds.to_look_at, name="staff-refunds"),
     path("refunds/<str:refund_id>/retry/", refunds.send_again, name="staff-refund-retry"),
     path("approvals/", refunds.waiting, name="staff-approvals"),
     path("approvals/<str:refund_id>/approve/", refunds.approve, name="staff-approve"),
@@ -30,6 +31,7 @@ staff = [
     path("returns/<str:return_id>/receive/", returns.receive, name="staff-return-receive"),
     path("returns/<str:return_id>/accept/", returns.accept, name="staff-return-accept"),
     path("returns/<str:return_id>/send-replacement/", returns.send_replacement, name="staff-return-replace"),
+    path("returns/<str:return_id>/withdraw/", returns.withdraw, name="staff-return-withdraw"),
     path("returns/<str:return_id>/reject/", returns.reject, name="staff-return-reject"),
 ]
 
@@ -37,6 +39,7 @@ urlpatterns = [
     path("orders/", customer.order_list, name="orders"),
     path("orders/<order_number:number>/", customer.order_page, name="order"),
     path("orders/<order_number:number>/side/", customer.order_side, name="order-side"),
+    path("orders/<order_number:number>/returns/<str:return_id>/withdraw/", customer.withdraw, name="return-withdraw"),
     path("orders/<order_number:number>/chat/cards/<str:card_id>/confirm/", cards.confirm, name="card-confirm"),
     path("orders/<order_number:number>/chat/cards/<str:card_id>/decline/", cards.decline, name="card-decline"),
     path("staff/", include(staff)),

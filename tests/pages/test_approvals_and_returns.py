@@ -4,9 +4,10 @@ import pytest
 
 from orders.models import Order
 from orders.tests import cast
-from orders.tests.factories import shipment_body
+from orders.tests.factories import fixed_discount, shipment_body
 from refunds.models import Refund, Return
 from refunds.redeem import redeem
+from refunds.returns import receive
 from refunds.tests.ask import ask
 from tests.pages.visiting import signed_in, text_of
 
@@ -104,3 +105,91 @@ def test_a_way_back_to_another_site_is_not_taken() -> None:
     back = return_of(order)
     answer = signed_in("warehouse").post(f"/staff/returns/{back.pk}/receive/", {"next": "//elsewhere.example/"})
     assert answer["Location"] == "/staff/returns/"
+
+
+def received(order: Order, reason: str) -> Return:
+    redeemed = redeem(quote_id=ask(order, (1, 1, reason)).pk, actor=cast.shopper())
+    assert redeemed.return_request
+    return receive(return_id=redeemed.return_request.pk, actor=cast.staff("warehouse"))
+
+
+def both_delivered(number: str) -> Order:
+    """The order of the story with both parcels there: defective earphones come to 1,200, a changed mind to 1,050."""
+    return cast.place(number, discounts=[fixed_discount(150, 1500)], shipments=[shipment_body({1: 1, 2: 1})])
+
+
+def test_the_warehouse_says_per_line_what_it_found_and_less_than_promised_waits_for_a_second_person() -> None:
+    back = received(both_delivered("9007"), "defective")
+    warehouse, supervisor = signed_in("warehouse"), signed_in("supervisor")
+    page = text_of(warehouse.get("/staff/returns/"))
+    assert '<select name="found.li_1">' in page
+    assert "如顧客所述：商品瑕疵" in page
+    answer = warehouse.post(f"/staff/returns/{back.pk}/accept/", {"found.li_1": "changed_mind"}, follow=True)
+    assert "退款須由另一位同事核准" in text_of(answer)
+    assert "NT$" not in text_of(answer)
+    assert state_of(back) == "accepted"
+
+    assert "計算為 NT$1,050，低於原先答應的 NT$1,200" in text_of(supervisor.get("/staff/returns/"))
+    approvals = text_of(supervisor.get("/staff/approvals/"))
+    assert "原先答應顧客退 NT$1,200。依實際收到的商品計算為 NT$1,050" in approvals
+    refund = Refund.objects.get()
+    supervisor.post(f"/staff/approvals/{refund.pk}/approve/", {"reason": "倉庫驗收無瑕疵"})
+    assert (state_of(refund), refund.amount, state_of(back)) == ("pending", 1050, "refunded")
+
+
+def test_what_was_found_as_the_customer_said_is_refunded_as_promised() -> None:
+    back = received(both_delivered("9008"), "defective")
+    answer = signed_in("warehouse").post(f"/staff/returns/{back.pk}/accept/", {"found.li_1": ""}, follow=True)
+    assert "退款處理中" in text_of(answer)
+    assert (Refund.objects.get().amount, state_of(back)) == (1200, "refunded")
+
+
+@pytest.mark.parametrize("field", [{"found.li_2": "defective"}, {"found.li_1": "lost"}, {"found.": "other"}])
+def test_a_forged_finding_is_refused_in_words_and_nothing_moves(field: dict[str, str]) -> None:
+    back = received(both_delivered("9009"), "defective")
+    answer = signed_in("warehouse").post(f"/staff/returns/{back.pk}/accept/", field, follow=True)
+    assert 'class="notice tone-bad"' in text_of(answer)
+    assert state_of(back) == "received"
+
+
+def test_a_customer_keeps_the_goods_after_all_until_they_have_come_back() -> None:
+    order = cast.place("9010", lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1})])
+    back, ming = return_of(order), signed_in("ming")
+    button = f"/orders/9010/returns/{back.pk}/withdraw/"
+    assert f'action="{button}"' in text_of(ming.get("/orders/9010/"))
+    answer = ming.post(button, follow=True)
+    assert "商品由您保留" in text_of(answer)
+    assert "已送達" in text_of(answer)
+    assert button not in text_of(answer)
+    assert state_of(back) == "withdrawn"
+
+
+def test_goods_that_have_come_back_are_not_withdrawn_any_more() -> None:
+    back = received(both_delivered("9011"), "defective")
+    ming = signed_in("ming")
+    button = f"/orders/9011/returns/{back.pk}/withdraw/"
+    assert button not in text_of(ming.get("/orders/9011/"))
+    assert "現在無法這麼做" in text_of(ming.post(button, follow=True))
+    assert state_of(back) == "received"
+
+
+def test_a_return_is_withdrawn_by_its_own_customer_at_its_own_order_by_post_alone() -> None:
+    back = return_of(cast.place("9012", lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1})]))
+    cast.place("9013")
+    cast.place("9014", who="ming2")
+    ming = signed_in("ming")
+    assert ming.get(f"/orders/9012/returns/{back.pk}/withdraw/").status_code == 405
+    assert ming.post(f"/orders/9013/returns/{back.pk}/withdraw/").status_code == 404
+    assert ming.post("/orders/9012/returns/rt_%00/withdraw/").status_code == 404
+    assert signed_in("ming2").post(f"/orders/9014/returns/{back.pk}/withdraw/").status_code == 404
+    assert signed_in("staff").post(f"/orders/9012/returns/{back.pk}/withdraw/").status_code == 404
+    assert state_of(back) == "requested"
+
+
+def test_support_withdraws_a_return_in_the_customers_name() -> None:
+    back = return_of(cast.place("9015", lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1})]))
+    assert signed_in("warehouse").post(f"/staff/returns/{back.pk}/withdraw/").status_code == 403
+    form = {"note": "顧客來電", "next": "/staff/orders/9015/"}
+    answer = signed_in("staff").post(f"/staff/returns/{back.pk}/withdraw/", form, follow=True)
+    assert answer.request["PATH_INFO"] == "/staff/orders/9015/"
+    assert state_of(back) == "withdrawn"

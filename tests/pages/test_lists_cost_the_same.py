@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from agent.models import Conversation
 from orders.tests import cast
 from orders.tests.factories import shipment_body
+from refunds.models import Refund
 from refunds.redeem import redeem
 from refunds.tests.ask import ask
 from tests.pages.visiting import said, signed_in
@@ -37,12 +38,22 @@ def an_approval(index: int) -> None:
     redeem(quote_id=ask(order, (1, 1, "changed_mind")).pk, actor=cast.shopper())
 
 
+def a_refused_refund(index: int) -> None:
+    order = cast.place(f"Q{index}", lines=[("襪子", 100, 1)])
+    refund = redeem(quote_id=ask(order, (1, 1, "changed_mind")).pk, actor=cast.shopper()).refund
+    assert refund
+    refund.allocations.update(state="failed")
+    Refund.objects.filter(pk=refund.pk).update(state="failed")
+
+
 LISTS: list[tuple[str, str, Callable[[int], None]]] = [
     ("ming", "/orders/", an_order),
     ("staff", "/staff/orders/", an_order),
     ("staff", "/staff/orders/?q=Q", an_order),
     ("staff", "/staff/", a_conversation),
     ("supervisor", "/staff/approvals/", an_approval),
+    ("supervisor", "/staff/approvals/", a_refused_refund),
+    ("staff", "/staff/refunds/", a_refused_refund),
     ("warehouse", "/staff/returns/", a_return),
     ("staff", "/staff/returns/?all=1", a_return),
 ]

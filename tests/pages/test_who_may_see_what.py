@@ -12,6 +12,7 @@ STAFF_PAGES = {
     "/staff/": {"staff", "supervisor", "admin"},
     "/staff/orders/": {"staff", "supervisor", "warehouse", "admin"},
     "/staff/orders/5531/": {"staff", "supervisor", "warehouse", "admin"},
+    "/staff/refunds/": {"staff", "supervisor", "admin"},
     "/staff/approvals/": {"supervisor", "admin"},
     "/staff/returns/": {"staff", "supervisor", "warehouse", "admin"},
     "/admin/": {"supervisor", "auditor", "admin"},

@@ -1,0 +1,93 @@
+"""A refund that the provider has refused is seen by those who can do something about it, and says what they can do."""
+
+import pytest
+
+from orders.models import AuditEvent, Order
+from orders.tests import cast
+from orders.tests.factories import payment_body
+from refunds.models import Refund
+from refunds.redeem import redeem
+from refunds.states import AllocationState, RefundState
+from refunds.tests.ask import Asked, ask
+from tests.pages.visiting import signed_in, text_of
+
+pytestmark = pytest.mark.django_db
+STORE_CREDIT = {"method": "store_credit", "last4": ""}
+
+
+def refused(order: Order, *asked: Asked, refused_parts: str = "") -> Refund:
+    """A refund of which the provider has refused every part, or those of one payment method."""
+    refund = redeem(quote_id=ask(order, *asked).pk, actor=cast.shopper()).refund
+    assert refund
+    parts = refund.allocations.all()
+    parts.update(state=AllocationState.SUCCEEDED)
+    (parts.filter(payment__method=refused_parts) if refused_parts else parts).update(state=AllocationState.FAILED)
+    Refund.objects.filter(pk=refund.pk).update(state=RefundState.FAILED)
+    return refund
+
+
+def paid_twice(number: str) -> Order:
+    """Paid by card (500) and from store credit (300)."""
+    payments = [payment_body(500), payment_body(300, external_id="p2", **STORE_CREDIT)]
+    return cast.place(number, lines=[("手機支架", 500, 1), ("充電線", 300, 1)], payments=payments)
+
+
+@pytest.mark.parametrize("name", ["staff", "supervisor"])
+def test_it_is_listed_and_counted_on_every_staff_page(name: str) -> None:
+    browser = signed_in(name)
+    assert "待處理退款</a>" in text_of(browser.get("/staff/orders/"))
+    refund = refused(cast.order_5531(), (2, 1, "late_delivery"))
+    assert '待處理退款<span class="count">1</span>' in text_of(browser.get("/staff/orders/"))
+    page = text_of(browser.get("/staff/refunds/"))
+    assert refund.pk in page
+    assert 'href="/staff/orders/5531/"' in page
+    assert "金流商已拒絕 NT$230，這筆錢尚未退出" in page
+
+
+def test_it_stands_above_the_approvals_too() -> None:
+    refund = refused(cast.order_5531(), (2, 1, "late_delivery"))
+    page = text_of(signed_in("supervisor").get("/staff/approvals/"))
+    assert page.index(refund.pk) < page.index("目前沒有待核准的退款")
+
+
+def test_an_empty_list_says_what_would_be_there() -> None:
+    assert "被金流商拒絕的退款會出現在這裡" in text_of(signed_in("staff").get("/staff/refunds/"))
+
+
+def test_sent_again_from_the_list_it_leads_back_to_the_list_which_is_empty_then() -> None:
+    refund = refused(cast.order_5531(), (2, 1, "late_delivery"))
+    form = {"next": "/staff/refunds/", "note": "卡片已更新"}
+    answer = signed_in("staff").post(f"/staff/refunds/{refund.pk}/retry/", form, follow=True)
+    assert answer.request["PATH_INFO"] == "/staff/refunds/"
+    assert refund.pk not in text_of(answer).replace(f"{refund.pk} 正在重新送出", "")
+    assert AuditEvent.objects.filter(action="allocation.retried").get().chosen["note"] == "卡片已更新"
+
+
+def test_another_payment_with_enough_left_can_take_it() -> None:
+    order = paid_twice("9101")
+    refund = refused(order, (2, 1, "changed_mind"))
+    credit = cast.payment(order, 2)
+    staff = signed_in("staff")
+    assert f'<option value="{credit.pk}">' in text_of(staff.get("/staff/orders/9101/"))
+    staff.post(f"/staff/refunds/{refund.pk}/retry/", {"payment_id": credit.pk})
+    assert refund.allocations.get().payment == credit
+
+
+def test_a_payment_that_cannot_take_it_is_not_offered_and_is_refused_in_words() -> None:
+    order = paid_twice("9102")
+    refund = refused(order, (1, 1, "changed_mind"))
+    credit = cast.payment(order, 2)
+    staff = signed_in("staff")
+    assert f'value="{credit.pk}"' not in text_of(staff.get("/staff/orders/9102/"))
+    answer = staff.post(f"/staff/refunds/{refund.pk}/retry/", {"payment_id": credit.pk}, follow=True)
+    assert "無法退回 NT$500" in text_of(answer)
+    refund.refresh_from_db()
+    assert refund.state == RefundState.FAILED
+
+
+def test_where_only_a_part_was_refused_the_page_says_which_is_paid() -> None:
+    order = paid_twice("9103")
+    refused(order, (1, 1, "changed_mind"), (2, 1, "changed_mind"), refused_parts="store_credit")
+    page = text_of(signed_in("staff").get("/staff/orders/9103/"))
+    assert "金流商已拒絕 NT$300，另外的 NT$500 已退出" in page
+    assert "尚未退出" not in page
