@@ -131,7 +131,7 @@ def test_the_warehouse_says_per_line_what_it_found_and_less_than_promised_waits_
 
     assert "計算為 NT$1,050，低於原先答應的 NT$1,200" in text_of(supervisor.get("/staff/returns/"))
     approvals = text_of(supervisor.get("/staff/approvals/"))
-    assert "原先答應顧客退 NT$1,200。依實際收到的商品計算為 NT$1,050" in approvals
+    assert "原先答應顧客退 NT$1,200，依實際收到的商品計算為 NT$1,050" in approvals
     refund = Refund.objects.get()
     supervisor.post(f"/staff/approvals/{refund.pk}/approve/", {"reason": "倉庫驗收無瑕疵"})
     assert (state_of(refund), refund.amount, state_of(back)) == ("pending", 1050, "refunded")
