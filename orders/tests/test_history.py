@@ -31,4 +31,4 @@ def test_the_history_cannot_be_emptied(event: AuditEvent) -> None:
         # The tests' own flush needs TRUNCATE and has switched the trigger off; here it is as in production.
         cursor.execute("ALTER TABLE orders_auditevent ENABLE TRIGGER orders_auditevent_no_truncate")
         with pytest.raises(IntegrityError, match="append-only"):
-            cursor.execute("TRUNCATE orders_auditevent")
+            cursor.execute("TRUNCATE orders_auditevent CASCADE")
