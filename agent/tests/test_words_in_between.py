@@ -6,7 +6,7 @@ import pytest
 from pytest_django import Settings
 
 from agent import people, turns
-from agent.models import ToolCall
+from agent.models import Conversation, ToolCall
 from agent.offline.control import Control
 from agent.offline.server import OfflineModel
 from agent.states import CardState, ConversationState, TurnState
@@ -113,6 +113,21 @@ def test_a_person_takes_over_while_a_job_is_queued_and_the_agent_stays_silent(mo
     people.take_over(conversation=talk(order), actor=cast.staff())
     work(order)
     assert model.requests() == []
+
+
+def test_even_a_turn_that_nobody_ended_publishes_nothing_where_a_person_owns_the_conversation(
+    model: Control, order: Order
+) -> None:
+    model.script([reply("The agent talks over the person.", call("get_order"))])
+    with working(order, model):
+        Conversation.objects.update(owner=cast.staff_user())
+    assert texts(order) == []
+    assert not ToolCall.objects.exists()
+    assert newest_turn(order).state == TurnState.DONE
+    hear(order, "more")
+    talk(order).turns.filter(pk=newest_turn(order).pk).update(state=TurnState.QUEUED)
+    assert work(order).state == TurnState.DONE
+    assert len(model.requests()) == 1
 
 
 def test_giving_back_lets_the_agent_answer_what_the_customer_said_meanwhile(model: Control, order: Order) -> None:
