@@ -8,10 +8,9 @@ from typing import Final
 
 from django.db import transaction
 
-from orders import goods
 from orders.actors import Actor, NotAllowed
 from orders.models import Order
-from refunds import access, errors, payout, return_states
+from refunds import errors, locks, payout, return_states
 from refunds.choices import clean_note
 from refunds.models import Refund, Return
 from refunds.outcome import move_refund
@@ -55,11 +54,7 @@ def _locked(refund_id: str, actor: Actor) -> tuple[Order, Refund]:
     if actor.kind != "staff":
         raise NotAllowed(APPROVE)
     actor.require(APPROVE)
-    seen = access.find(Refund.objects.all(), refund_id)
-    if seen is None:
-        raise errors.no_such_refund()
-    order = goods.lock_order(seen.order_id)
-    refund = Refund.objects.select_for_update(of=("self",), no_key=True).select_related("quote").get(pk=refund_id)
+    order, refund = locks.order_and_refund(refund_id)
     if actor.user in (refund.confirmed_by, refund.quote.asked_by):
         raise errors.own_decision()
     if refund.state != RefundState.PENDING_APPROVAL:

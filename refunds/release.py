@@ -7,11 +7,10 @@ import structlog
 from django.db import transaction
 from django.utils import timezone
 
-from orders import goods
 from orders.actors import Actor, system_actor
 from orders.announce import announce
 from orders.models import Order
-from refunds import holding, return_states
+from refunds import holding, locks, return_states
 from refunds.models import Refund, Return
 from refunds.outcome import move_refund
 from refunds.states import RefundState, ReturnState
@@ -45,16 +44,15 @@ def expire_approvals() -> int:
     expired = 0
     for refund in overdue[:BATCH]:
         try:
-            expired += _expire(refund.pk, refund.order_id)
+            expired += _expire(refund.pk)
         except Exception:
             log.exception("approval.not_expired", refund_id=refund.pk)
     return expired
 
 
 @transaction.atomic
-def _expire(refund_id: str, order_id: int) -> bool:
-    order = goods.lock_order(order_id)
-    refund = Refund.objects.select_for_update(no_key=True).get(pk=refund_id)
+def _expire(refund_id: str) -> bool:
+    order, refund = locks.order_and_refund(refund_id)
     if refund.state != RefundState.PENDING_APPROVAL:
         return False
     let_go(order=order, refund=refund, to=RefundState.EXPIRED, actor=system_actor("sweeper"), reason="undecided")
