@@ -174,6 +174,15 @@ def wrong_state(what: str) -> Refusal:
     )
 
 
+def paid_already(refund_id: str) -> Refusal:
+    return Refusal(
+        "paid_already",
+        _("The payment provider reports that it has paid %(number)s after all: once more would pay twice.")
+        % {"number": refund_id},
+        hint=_("Look into it with the payment provider, and then mark it as settled."),
+    )
+
+
 def own_decision() -> Refusal:
     return Refusal(
         "own_decision",

@@ -23,6 +23,7 @@ from refunds.states import (
     RefundState,
     ReturnKind,
     ReturnState,
+    Trouble,
 )
 
 
@@ -230,6 +231,10 @@ class GatewayAttempt(models.Model):
         _("asked about at"), null=True, blank=True, help_text=_("When the gateway was last asked about it.")
     )
     times_asked = models.PositiveIntegerField(_("times asked about"), default=0)
+    trouble = models.CharField(_("for a person to look into"), max_length=20, choices=Trouble.choices, blank=True)
+    settled_at = models.DateTimeField(
+        _("settled at"), null=True, blank=True, help_text=_("When a person had settled it with the provider.")
+    )
 
     class Meta:
         verbose_name = _("gateway attempt")
@@ -246,6 +251,11 @@ class GatewayAttempt(models.Model):
                 condition=~Q(outcome=AttemptOutcome.SUCCEEDED) | Q(provider_refund_id__isnull=False),
                 name="paid_attempt_has_its_provider_number",
             ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["allocation"], condition=~Q(trouble="") & Q(settled_at=None), name="attempt_unsettled_trouble"
+            )
         ]
 
     def __str__(self) -> str:

@@ -4,6 +4,7 @@ Also the one place where a gateway's answer is written down. Nothing here calls 
 """
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -13,17 +14,25 @@ from django.utils import timezone
 
 from orders import audit
 from orders.actors import Actor, system_actor
+from refunds import locks
 from refunds.gateways.base import GatewayAnswer
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
 from refunds.notices import tell_on_commit
 from refunds.signals import refund_moved
-from refunds.states import FINISHED, REFUND_MOVES, UNDECIDED, AllocationState, AttemptOutcome, RefundState
+from refunds.states import (
+    FINISHED,
+    REFUND_MOVES,
+    UNDECIDED,
+    AllocationState,
+    AttemptOutcome,
+    RefundState,
+    Trouble,
+)
 
 log = structlog.get_logger(__name__)
 PAYMENTS = system_actor("payments")
 # What an attempt's fate makes of its allocation.
 _ALLOCATION_STATES = {
-    AttemptOutcome.SUCCEEDED: AllocationState.SUCCEEDED,
     AttemptOutcome.REFUSED: AllocationState.FAILED,
     AttemptOutcome.UNKNOWN: AllocationState.UNKNOWN,
 }
@@ -84,17 +93,59 @@ def follow_allocations(refund: Refund, *, actor: Actor = PAYMENTS, reason: str =
         move_refund(refund=refund, to=state, actor=actor, reason=reason)
 
 
-def lock_parts(allocation_id: str) -> tuple[Refund, RefundAllocation]:
-    """The refund, then its allocation, locked until the transaction ends (docs/money.md, lock order)."""
-    refund_id = RefundAllocation.objects.values_list("refund_id", flat=True).get(pk=allocation_id)
-    refund = Refund.objects.select_for_update(no_key=True).get(pk=refund_id)
-    allocation = RefundAllocation.objects.select_for_update(no_key=True).get(pk=allocation_id)
-    return refund, allocation
-
-
 def record_success(attempt: GatewayAttempt, answer: GatewayAnswer) -> None:
-    """The gateway has paid. A fact, whoever reports it and however late."""
-    _record(attempt, AttemptOutcome.SUCCEEDED, None, provider_refund_id=answer.provider_refund_id)
+    """The gateway has paid. A fact, whoever reports it and however late; the same report again is nothing new.
+
+    If exactly what was asked for has been paid, by the attempt that counts, the attempt has succeeded, even if it was
+    taken for refused. Anything else is trouble: written down, not counted as paid, and shown to people.
+    """
+    with transaction.atomic():
+        refund, allocation = locks.refund_and_allocation(attempt.allocation_id)
+        known = GatewayAttempt.objects.get(pk=attempt.pk)
+        late = known.outcome == AttemptOutcome.REFUSED
+        if known.outcome == AttemptOutcome.SUCCEEDED:
+            return
+        if (answer.amount, answer.currency) != (allocation.amount, refund.currency):
+            _flag(known, Trouble.AMOUNT_DIFFERS, answer, refund, allocation)
+        elif late and (allocation.state != AllocationState.FAILED or allocation.attempt != known.number):
+            _flag(known, Trouble.PAID_AFTER_REFUSAL, answer, refund, allocation)
+        else:
+            count_as_paid(known, allocation, provider_refund_id=answer.provider_refund_id, trouble="")
+            facts = {"provider_refund_id": answer.provider_refund_id, "after": known.outcome}
+            _audit_attempt(known, AttemptOutcome.SUCCEEDED, facts, refund)
+            follow_allocations(refund, reason=Trouble.PAID_AFTER_REFUSAL if late else "")
+
+
+def count_as_paid(attempt: GatewayAttempt, allocation: RefundAllocation, **fields: Any) -> None:
+    """This attempt is the one that has paid its allocation. With the refund and the allocation locked."""
+    now = timezone.now()
+    GatewayAttempt.objects.filter(pk=attempt.pk).update(outcome=AttemptOutcome.SUCCEEDED, answered_at=now, **fields)
+    allocation.state = AllocationState.SUCCEEDED
+    allocation.save(update_fields=["state"])
+
+
+def _flag(
+    known: GatewayAttempt, trouble: Trouble, answer: GatewayAnswer, refund: Refund, allocation: RefundAllocation
+) -> None:
+    """Write down once what no machine may settle, and see that nothing more is paid meanwhile."""
+    if known.trouble:
+        return
+    fields: dict[str, Any] = {"trouble": trouble, "provider_refund_id": answer.provider_refund_id}
+    if known.outcome in UNDECIDED:
+        fields |= {"outcome": AttemptOutcome.UNKNOWN, "code": trouble, "answered_at": timezone.now()}
+        allocation.state = AllocationState.UNKNOWN
+    elif allocation.state == AllocationState.PENDING and not _begun(allocation):
+        allocation.state = AllocationState.FAILED  # a person had ordered it to be sent once more: not now
+    GatewayAttempt.objects.filter(pk=known.pk).update(**fields)
+    allocation.save(update_fields=["state"])
+    log.error(f"gateway.{trouble}", attempt=known.idempotency_key, refund_id=refund.pk)
+    asked = {"amount": allocation.amount, "currency": refund.currency}
+    _audit_attempt(known, trouble, {"asked": asked, "answered": asdict(answer)}, refund)
+    follow_allocations(refund, reason=trouble)
+
+
+def _begun(allocation: RefundAllocation) -> bool:
+    return allocation.attempts.filter(number=allocation.attempt).exists()
 
 
 def record_refusal(attempt: GatewayAttempt, *, started_at: datetime | None, code: str, message: str) -> None:
@@ -111,28 +162,19 @@ def record_doubt(attempt: GatewayAttempt, *, started_at: datetime, code: str = "
 
 
 def _record(attempt: GatewayAttempt, outcome: AttemptOutcome, claim: datetime | None, **fields: Any) -> None:
+    """An outcome that is no payment: it never takes the place of one, nor of another no."""
     with transaction.atomic():
-        refund, allocation = lock_parts(attempt.allocation_id)
+        refund, allocation = locks.refund_and_allocation(attempt.allocation_id)
         undecided = GatewayAttempt.objects.filter(pk=attempt.pk, outcome__in=UNDECIDED)
         if claim is not None:
             undecided = undecided.filter(started_at=claim)
         moved = undecided.update(outcome=outcome, answered_at=timezone.now(), **fields)
-        if moved != 1:
-            _report_late(attempt, outcome, fields, refund)
+        if moved != 1:  # decided already, or another worker's to decide
             return
         _audit_attempt(attempt, outcome, fields, refund)
         allocation.state = _ALLOCATION_STATES[outcome]
         allocation.save(update_fields=["state"])
         follow_allocations(refund, reason=fields.get("code", ""))
-
-
-def _report_late(attempt: GatewayAttempt, outcome: AttemptOutcome, fields: dict[str, Any], refund: Refund) -> None:
-    """An answer to an attempt that is decided already. The same answer is nothing new; payment after refusal is."""
-    known = GatewayAttempt.objects.get(pk=attempt.pk)
-    if outcome != AttemptOutcome.SUCCEEDED or known.outcome == AttemptOutcome.SUCCEEDED:
-        return
-    log.error("gateway.paid_after_refusal", attempt=attempt.idempotency_key, refund_id=refund.pk)
-    _audit_attempt(attempt, "paid_after_refusal", fields, refund)
 
 
 def _audit_attempt(attempt: GatewayAttempt, outcome: str, fields: dict[str, Any], refund: Refund) -> None:

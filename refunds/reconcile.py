@@ -18,7 +18,7 @@ from django.utils import timezone
 from refunds import gateways, outcome, send
 from refunds.gateways.base import CONNECTED, GatewayAnswer, GatewayRefused, StillPending
 from refunds.models import GatewayAttempt
-from refunds.states import AttemptOutcome
+from refunds.states import AttemptOutcome, Trouble
 
 log = structlog.get_logger(__name__)
 # How long after its own time-out a call counts as abandoned by its worker.
@@ -29,7 +29,7 @@ FIRST_PAUSE: Final = timedelta(seconds=8)
 DOUBLINGS: Final = 9
 BATCH: Final = 100
 # Once the gateway has known of it, "nothing known" contradicts itself, and is no answer.
-_KNOWN_OF: Final = frozenset({"pending"})
+_KNOWN_OF: Final = frozenset({"pending", Trouble.AMOUNT_DIFFERS})
 
 
 def reconcile() -> None:

@@ -7,16 +7,16 @@ from typing import Final
 
 from django.db import transaction
 
-from orders import audit, goods
+from orders import audit
 from orders.actors import Actor, NotAllowed
 from orders.jobs import enqueue_on_commit
 from orders.models import Order, Payment
-from refunds import access, errors, outcome, tasks
+from refunds import errors, locks, outcome, tasks
 from refunds.choices import clean_note
 from refunds.holding import MoneyMoved, hold_money, release_money
-from refunds.models import Refund, RefundAllocation
+from refunds.models import GatewayAttempt, Refund, RefundAllocation
 from refunds.settling import by_machine
-from refunds.states import AllocationState, RefundState
+from refunds.states import AllocationState, AttemptOutcome, RefundState
 
 RETRY: Final = "refunds.retry_refund"
 
@@ -25,14 +25,15 @@ RETRY: Final = "refunds.retry_refund"
 def retry(*, refund_id: str, actor: Actor, payment_id: str | None = None, note: str = "") -> Refund:
     """Send every refused part of a failed refund again. `payment_id`: to that payment instead, if it has enough left.
 
-    Raises NotAllowed, NotFound, and Refusal wrong_state (it has not failed) or payment_cannot_take.
+    A part of which the gateway has reported a payment is left to people (`attention.settle`). Raises NotAllowed,
+    NotFound, and Refusal wrong_state (it has not failed), paid_already or payment_cannot_take.
     """
     if actor.kind != "staff":
         raise NotAllowed(RETRY)
     actor.require(RETRY)
     text = clean_note(note)
     order, refund = _locked(refund_id)
-    for allocation in refund.allocations.select_for_update(no_key=True).filter(state=AllocationState.FAILED):
+    for allocation in _unpaid(refund):
         if payment_id is not None:
             _redirect(order, refund, allocation, payment_id)
         allocation.attempt += 1
@@ -45,14 +46,24 @@ def retry(*, refund_id: str, actor: Actor, payment_id: str | None = None, note: 
 
 
 def _locked(refund_id: str) -> tuple[Order, Refund]:
-    seen = access.find(Refund.objects.all(), refund_id)
-    if seen is None:
-        raise errors.no_such_refund()
-    order = goods.lock_order(seen.order_id)
-    refund = Refund.objects.select_for_update(no_key=True).get(pk=refund_id)
+    order, refund = locks.order_and_refund(refund_id)
     if refund.state != RefundState.FAILED:
         raise errors.wrong_state(f"{refund.pk} ({refund.get_state_display()})")
     return order, refund
+
+
+def _unpaid(refund: Refund) -> list[RefundAllocation]:
+    """The refused parts, locked, that no attempt is reported to have paid. Raises Refusal paid_already if none is."""
+    failed = refund.allocations.select_for_update(no_key=True).filter(state=AllocationState.FAILED)
+    reported = set(
+        GatewayAttempt.objects.filter(allocation__refund=refund)
+        .exclude(trouble="", outcome=AttemptOutcome.REFUSED)
+        .values_list("allocation_id", flat=True)
+    )
+    unpaid = [allocation for allocation in failed if allocation.pk not in reported]
+    if not unpaid:
+        raise errors.paid_already(refund.pk)
+    return unpaid
 
 
 def _redirect(order: Order, refund: Refund, allocation: RefundAllocation, payment_id: str) -> None:

@@ -1,11 +1,17 @@
 """Reads for pages, API and tools, each with a fixed number of queries however many rows it gives."""
 
-from django.db.models import Q, QuerySet
+from datetime import timedelta
+from typing import Final
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from orders.models import Order
-from refunds.models import Refund, RefundQuote, Return
-from refunds.states import OPEN_RETURNS, QuoteState, RefundState
+from refunds.models import GatewayAttempt, Refund, RefundQuote, Return
+from refunds.states import OPEN_RETURNS, AttemptOutcome, QuoteState, RefundState
+
+# A gateway that has not made up its mind for so long is asked by a person.
+DOUBT_TO_LOOK_AT: Final = timedelta(days=1)
 
 
 def quotes() -> QuerySet[RefundQuote]:
@@ -67,6 +73,14 @@ def waiting_for_approval() -> QuerySet[Refund]:
     return refunds().filter(state=RefundState.PENDING_APPROVAL).order_by("created_at", "pk")
 
 
-def failed_refunds() -> QuerySet[Refund]:
-    """Refunds that a gateway has refused: goods are gone, money is not sent, a person has to act. The oldest first."""
-    return refunds().filter(state=RefundState.FAILED).order_by("created_at", "pk")
+def needs_a_look() -> QuerySet[Refund]:
+    """Refunds that a person has to see to, the oldest first.
+
+    Refused by a gateway: goods are gone, money is not sent. Paid after a refusal, or something else than was asked, and
+    nobody has settled it yet. In doubt for longer than a day.
+    """
+    in_doubt = Q(outcome=AttemptOutcome.UNKNOWN, started_at__lte=timezone.now() - DOUBT_TO_LOOK_AT)
+    of_refund = GatewayAttempt.objects.filter(allocation__refund=OuterRef("pk"))
+    attempts = of_refund.filter(in_doubt | (~Q(trouble="") & Q(settled_at=None)))
+    rows = refunds().filter(Q(state=RefundState.FAILED) | Exists(attempts))
+    return rows.order_by("created_at", "pk")

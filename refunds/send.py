@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from orders import audit
-from refunds import gateways, outcome
+from refunds import gateways, locks, outcome
 from refunds.gateways.base import GatewayAnswer, GatewayRefused, GatewayTimeout
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
 from refunds.settling import by_machine
@@ -43,7 +43,7 @@ def claim_allocation(allocation_id: str) -> Claim | None:
 
     What no gateway here can pay is refused in the same moment: so an attempt that was begun may always be asked about.
     """
-    refund, allocation = outcome.lock_parts(allocation_id)
+    refund, allocation = locks.refund_and_allocation(allocation_id)
     if refund.state != RefundState.PENDING or allocation.state != AllocationState.PENDING:
         return None
     if allocation.attempts.filter(number=allocation.attempt).exists():

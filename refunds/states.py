@@ -49,7 +49,8 @@ REFUND_MOVES: dict[str, frozenset[str]] = {
     RefundState.PENDING_APPROVAL: frozenset({RefundState.PENDING, RefundState.REJECTED, RefundState.EXPIRED}),
     RefundState.PENDING: frozenset({RefundState.SUCCEEDED, RefundState.FAILED, RefundState.UNKNOWN}),
     RefundState.UNKNOWN: frozenset({RefundState.SUCCEEDED, RefundState.FAILED}),
-    RefundState.FAILED: frozenset({RefundState.PENDING}),
+    # By a person's retry; or because the gateway reports that it has paid after all.
+    RefundState.FAILED: frozenset({RefundState.PENDING, RefundState.SUCCEEDED}),
     RefundState.SUCCEEDED: frozenset(),
     RefundState.REJECTED: frozenset(),
     RefundState.EXPIRED: frozenset(),
@@ -72,6 +73,13 @@ class AttemptOutcome(models.TextChoices):
 
 # Attempts whose fate is not known yet: the gateway has the last word.
 UNDECIDED = frozenset({AttemptOutcome.SENDING, AttemptOutcome.UNKNOWN})
+
+
+class Trouble(models.TextChoices):
+    """What a gateway has reported of an attempt and no machine may settle: a person looks into it."""
+
+    PAID_AFTER_REFUSAL = "paid_after_refusal", _("paid after a refusal")
+    AMOUNT_DIFFERS = "amount_differs", _("paid something else than was asked")
 
 
 class ReturnKind(models.TextChoices):

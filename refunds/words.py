@@ -31,6 +31,8 @@ ACTIONS: Final[Mapping[str, Words]] = {
     "attempt.refused": _("refused by the gateway"),
     "attempt.unknown": _("no answer from the gateway"),
     "attempt.paid_after_refusal": _("paid by the gateway after a refusal"),
+    "attempt.amount_differs": _("the gateway paid something else than was asked"),
+    "attempt.settled": _("settled with the payment provider by a person"),
     "return.requested": _("return asked for"),
     "return.received": _("returned goods received"),
     "return.accepted": _("returned goods accepted"),

@@ -1,4 +1,4 @@
-"""Refunds as staff see them: what was paid and what was refused, and where else the money could go."""
+"""Refunds as staff see them: what was paid, what was refused, and what a person can do about it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 from orders.models import Payment
 from orders.money import format_money
 from refunds import selectors
-from refunds.models import Refund
-from refunds.settling import BY_HAND
-from refunds.states import AllocationState, RefundState
+from refunds.models import GatewayAttempt, Refund, RefundAllocation
+from refunds.settling import by_machine
+from refunds.states import AllocationState, AttemptOutcome, RefundState
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,16 +20,14 @@ class RefundRow:
 
     refund: Refund
     problem: str
+    can_be_sent_again: bool
     others: list[Payment]
-
-    @property
-    def can_be_sent_again(self) -> bool:
-        return self.refund.state == RefundState.FAILED
+    has_to_be_settled: bool
 
 
 def needing_a_look() -> QuerySet[Refund]:
     """The refunds that wait for a person, with everything that a row shows."""
-    return with_attempts(selectors.failed_refunds()).select_related("order__customer")
+    return with_attempts(selectors.needs_a_look()).select_related("order__customer")
 
 
 def with_attempts(refunds: QuerySet[Refund]) -> QuerySet[Refund]:
@@ -41,21 +39,46 @@ def rows_of(refunds: Iterable[Refund]) -> list[RefundRow]:
 
 
 def _row(refund: Refund) -> RefundRow:
-    refused = _sum_of(refund, AllocationState.FAILED)
-    others = _others(refund, refused) if refund.state == RefundState.FAILED else []
-    return RefundRow(refund, _problem(refund, refused), others)
+    parts = list(refund.allocations.all())
+    troubled = [attempt for part in parts for attempt in part.attempts.all() if attempt.trouble]
+    unsettled = [attempt for attempt in troubled if attempt.settled_at is None]
+    refused = [part for part in parts if _is_refused(part)]
+    sendable = bool(refused) and refund.state == RefundState.FAILED
+    return RefundRow(
+        refund=refund,
+        problem=_trouble(unsettled) or _problem(refund, parts),
+        can_be_sent_again=sendable,
+        others=_others(refund, _sum(refused)) if sendable else [],
+        has_to_be_settled=bool(unsettled),
+    )
 
 
-def _sum_of(refund: Refund, state: AllocationState) -> int:
-    return sum(part.amount for part in refund.allocations.all() if part.state == state)
+def _is_refused(part: RefundAllocation) -> bool:
+    """As `refunds.retry` sees it: refused, and no attempt of it is reported to have paid."""
+    plain = all(not each.trouble and each.outcome == AttemptOutcome.REFUSED for each in part.attempts.all())
+    return part.state == AllocationState.FAILED and plain
 
 
-def _problem(refund: Refund, refused: int) -> str:
+def _sum(parts: Iterable[RefundAllocation]) -> int:
+    return sum(part.amount for part in parts)
+
+
+def _trouble(attempts: list[GatewayAttempt]) -> str:
+    if not attempts:
+        return ""
+    said = ", ".join(sorted({str(attempt.get_trouble_display()) for attempt in attempts}))
+    return _("The provider reports: %(trouble)s. Settle it with the provider before anything else is paid.") % {
+        "trouble": said
+    }
+
+
+def _problem(refund: Refund, parts: list[RefundAllocation]) -> str:
     if refund.state == RefundState.UNKNOWN:
         return _("No answer from the provider. It is being asked; do not pay by other means before it is clear.")
     if refund.state != RefundState.FAILED:
         return ""
-    paid = _sum_of(refund, AllocationState.SUCCEEDED)
+    refused = _sum(part for part in parts if part.state == AllocationState.FAILED)
+    paid = _sum(part for part in parts if part.state == AllocationState.SUCCEEDED)
     words = {"refused": format_money(refused, refund.currency), "paid": format_money(paid, refund.currency)}
     if paid:
         return _("The provider has refused %(refused)s. The other %(paid)s are paid.") % words
@@ -68,5 +91,5 @@ def _others(refund: Refund, refused: int) -> list[Payment]:
     return [
         payment
         for payment in refund.order.payments.all()
-        if payment.pk not in used and payment.method not in BY_HAND and payment.left >= refused
+        if payment.pk not in used and by_machine(payment) and payment.left >= refused
     ]

@@ -6,7 +6,6 @@ import pytest
 from django.utils import timezone
 
 from orders.errors import Refusal
-from orders.models import AuditEvent
 from orders.tests import cast
 from refunds import gateways, outcome, reconcile, retry, send, tasks
 from refunds.gateways.base import GatewayAnswer, GatewayRefused, GatewayTimeout, StillPending
@@ -226,15 +225,6 @@ def test_a_worker_that_lost_its_claim_cannot_call_the_attempt_refused() -> None:
     GatewayAttempt.objects.update(started_at=timezone.now())  # taken over, the successor has not answered yet
     outcome.record_refusal(late.attempt, started_at=late.started_at, code="declined_by_issuer", message="late")
     assert outcomes() == [(1, AttemptOutcome.SENDING)]
-
-
-def test_a_payment_that_is_reported_after_a_refusal_is_written_down_for_people() -> None:
-    switch_on("refuse")
-    refund = pending_refund()
-    tasks.send_refund(refund.pk)
-    outcome.record_success(GatewayAttempt.objects.get(), GatewayAnswer("sim_1", 230, "TWD"))
-    assert state_of(refund) == RefundState.FAILED
-    assert AuditEvent.objects.filter(action="attempt.paid_after_refusal").count() == 1
 
 
 def test_one_attempt_that_cannot_be_resolved_does_not_keep_the_others_waiting() -> None:
