@@ -32,7 +32,7 @@ def accept(*, return_id: str, actor: Actor, note: str = "", found: Mapping[str, 
     """Take the goods back: a return is refunded, an exchange waits for its replacement.
 
     `found`: line_item_id to the reason that the goods show, where it differs from the customer's. By staff with
-    `orders.handle_shipments`. Raises NotAllowed, NotFound, InvalidInput, and Refusal wrong_state or needs_a_person.
+    `orders.handle_shipments`. Raises NotAllowed, NotFound, InvalidInput, and Refusal wrong_state.
     """
     text = clean_note(note)
     request = returns.locked(return_id, actor)
@@ -67,6 +67,7 @@ def _refund(order: Order, request: Return, actor: Actor, note: str, findings: Ma
         rules=promised.policy,
         actor=actor,
         note=note,
+        settles=request,
         must_be_approved=quote.amount < promised.amount,
     )
     Return.objects.filter(pk=request.pk).update(refund=refund)

@@ -1,10 +1,11 @@
 """Splits an amount over an order's payments, in the order that the policy names.
 
-Pure. Used when a quote is redeemed; the reasons are in docs/money.md, section "Allocation".
+Pure. Used when somebody asks, when a quote is shown and when a refund is made; the reasons are in docs/money.md,
+section "Allocation".
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 OTHERS = "*"
 
@@ -37,6 +38,13 @@ def allocate(*, amount: int, payments: Sequence[PaymentLeft], tender_order: Sequ
             shares.append((payment.payment_id, share))
             amount -= share
     return shares
+
+
+def set_aside(*, amount: int, payments: Sequence[PaymentLeft], tender_order: Sequence[str]) -> list[PaymentLeft]:
+    """The payments without what `amount`, promised to others, will take from them; all of it if it takes more."""
+    taken = min(amount, sum(payment.left for payment in payments))
+    promised = dict(allocate(amount=taken, payments=payments, tender_order=tender_order))
+    return [replace(payment, left=payment.left - promised.get(payment.payment_id, 0)) for payment in payments]
 
 
 def _rank(method: str, tender_order: Sequence[str]) -> int:

@@ -64,11 +64,13 @@ def spent_refunds(order: Order) -> list[Refund]:
 
 def open_promises(order: Order) -> list[Return]:
     """Returns for a refund that is not made yet, with their quotes and lines."""
-    return list(
-        Return.objects.filter(order=order, kind=ReturnKind.REFUND, state__in=OPEN_RETURNS, refund=None)
-        .select_related("quote")
-        .prefetch_related("quote__lines__line_item")
-    )
+    returns = Return.objects.filter(order=order).select_related("quote").prefetch_related("quote__lines__line_item")
+    return [item for item in returns if is_promise(item)]
+
+
+def is_promise(item: Return) -> bool:
+    """Whether the return's amount is still only promised: from its refund on, that counts instead."""
+    return item.kind == ReturnKind.REFUND and item.state in OPEN_RETURNS and item.refund_id is None
 
 
 def _returns_before(settled: Return | None, refunds: Iterable[Refund], promises: Iterable[Return]) -> int:

@@ -11,7 +11,7 @@ from orders.announce import announce
 from orders.jobs import enqueue_on_commit
 from orders.models import Order
 from refunds import holding, tasks
-from refunds.models import QuoteLine, Refund, RefundAllocation, RefundPolicy, RefundQuote
+from refunds.models import QuoteLine, Refund, RefundAllocation, RefundPolicy, RefundQuote, Return
 from refunds.outcome import move_refund, record_state
 from refunds.settling import share_out
 from refunds.states import RefundState
@@ -24,14 +24,16 @@ def create_refund(
     rules: RefundPolicy,
     actor: Actor,
     note: str,
+    settles: Return | None = None,
     must_be_approved: bool = False,
 ) -> Refund:
-    """The refund of a redeemed quote, in the caller's transaction.
+    """The refund of a redeemed quote, in the caller's transaction. `settles`: the return that it keeps the promise of.
 
     Waits for approval above the policy's amount or where the caller says so; is done at once where there is nothing to
-    pay; else its job is sent on commit. Raises GoodsMoved, MoneyMoved, or the refusal `needs_a_person`.
+    pay; else its job is sent on commit. Raises GoodsMoved, MoneyMoved, or the refusal `needs_a_person`; but not for a
+    return: its goods are here, so what no machine can pay fails in plain sight (`needs_a_look`) instead of never being.
     """
-    shares = share_out(order, quote.amount, rules)
+    shares = share_out(order, quote.amount, rules, without=settles, by_hand_too=settles is not None)
     must_be_approved = must_be_approved or quote.amount > rules.approval_above
     refund = Refund.objects.create(
         quote=quote,

@@ -154,7 +154,8 @@ def _expected(quote: RefundQuote) -> list[dict[str, Any]]:
     if quote.state not in {QuoteState.OPEN, QuoteState.REDEEMED}:
         return []
     try:
-        shares = share_out(quote.order, quote.amount, quote.policy)
+        promise = getattr(quote, "return_request", None)
+        shares = share_out(quote.order, quote.amount, quote.policy, without=promise)
     except (AllocationError, Refusal):
         return []
     return [_share(payment, amount, quote.currency) for payment, amount in shares]

@@ -21,6 +21,7 @@ def quotes() -> QuerySet[RefundQuote]:
         .prefetch_related(
             "lines__line_item",
             "order__payments",
+            "order__returns__quote",
             "refund__allocations__payment",
             "return_request__lines__line_item",
             "return_request__quote",

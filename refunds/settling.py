@@ -13,11 +13,11 @@ from typing import Any, Final
 from orders.models import Order, Payment
 from orders.states import PaymentMethod
 from refunds import errors, policy
-from refunds.allocation import PaymentLeft, allocate
+from refunds.allocation import PaymentLeft, allocate, set_aside
 from refunds.eligibility import UnitState
 from refunds.gateways.base import CONNECTED
 from refunds.goods import UnitGroup
-from refunds.history import history_of
+from refunds.history import history_of, is_promise
 from refunds.models import RefundPolicy, RefundQuote, Return
 from refunds.selection import Picked
 from refunds.snapshot import terms_of
@@ -93,20 +93,27 @@ def picked_again(quote: RefundQuote, groups: Iterable[UnitGroup]) -> list[Picked
     ]
 
 
-def share_out(order: Order, amount: int, rules: RefundPolicy) -> list[tuple[Payment, int]]:
-    """Which payment gives back how much, in the policy's tender order.
+def share_out(
+    order: Order, amount: int, rules: RefundPolicy, *, without: Return | None = None, by_hand_too: bool = False
+) -> list[tuple[Payment, int]]:
+    """Which payment gives back how much, in the policy's tender order, after what open returns were promised.
 
-    Raises the refusal `needs_a_person` when part of it would go to a payment that no machine can pay back to.
+    `without`: the return that is being settled by it. Raises the refusal `needs_a_person` when part of it would go to a
+    payment that no machine can pay back to, unless `by_hand_too`.
     """
     payments = {payment.pk: payment for payment in order.payments.all()}
     left = [
         PaymentLeft(payment.pk, payment.method, payment.left, captured_order=index)
         for index, payment in enumerate(sorted(payments.values(), key=lambda item: (item.captured_at, item.position)))
     ]
+    promised = sum(
+        item.quote.amount for item in order.returns.all() if item != without and item.quote and is_promise(item)
+    )
+    left = set_aside(amount=promised, payments=left, tender_order=rules.tender_order)
     shares = allocate(amount=amount, payments=left, tender_order=rules.tender_order)
     chosen = [(payments[payment_id], share) for payment_id, share in shares]
     out_of_reach = next((payment for payment, _ in chosen if not by_machine(payment)), None)
-    if out_of_reach is not None:
+    if out_of_reach is not None and not by_hand_too:
         raise errors.needs_a_person(order, by_hand=out_of_reach.method in BY_HAND)
     return chosen
 

@@ -5,14 +5,15 @@ from django.utils import timezone
 
 from orders.actors import NotAllowed, agent_actor
 from orders.errors import InvalidInput, NotFound, Refusal
-from orders.models import Order
+from orders.models import Order, Payment
 from orders.tests import cast
-from orders.tests.factories import FREE_DELIVERY, fixed_discount, shipment_body
-from refunds import approvals, returns
+from orders.tests.factories import FREE_DELIVERY, fixed_discount, payment_body, shipment_body
+from refunds import approvals, returns, selectors, tasks
 from refunds.acceptance import accept
 from refunds.exchange_check import check_exchange
 from refunds.goods import unit_groups
 from refunds.models import Refund, RefundQuote, Return
+from refunds.present import quote_as_dict
 from refunds.redeem import redeem
 from refunds.states import RefundState, ReturnState
 from refunds.tests.ask import Asked, ask, choices
@@ -112,6 +113,43 @@ def test_findings_name_lines_of_the_return_and_reasons_that_goods_can_show() -> 
         with pytest.raises(InvalidInput):
             accept(return_id=request.pk, actor=cast.staff("warehouse"), found=found)
     assert Return.objects.get().state == ReturnState.RECEIVED
+
+
+def order_paid_in_two_ways() -> Order:
+    """300 delivered and 500 not yet packed; 500 paid by card, 300 in cash on delivery."""
+    cash = payment_body(300, external_id="p2", method="cash_on_delivery", last4="")
+    lines, shipments = [("甲", 300, 1), ("乙", 500, 1)], [shipment_body({1: 1})]
+    return cast.place("6602", lines=lines, payments=[payment_body(500), cash], shipments=shipments)
+
+
+def test_what_a_return_was_promised_from_the_card_is_not_given_to_others_meanwhile() -> None:
+    order = order_paid_in_two_ways()
+    request = received_return(order, (1, 1, "changed_mind"))
+    with pytest.raises(Refusal) as caught:
+        ask(order, (2, 1, "other"))
+    assert caught.value.code == "needs_a_person"
+    assert accept(return_id=request.pk, actor=cast.staff("warehouse")).state == ReturnState.REFUNDED
+    assert [share.payment.method for share in Refund.objects.get().allocations.all()] == ["card"]
+
+
+def test_a_promise_shows_the_payment_that_is_set_aside_for_it() -> None:
+    order = order_paid_in_two_ways()
+    quote = requested_return(order, (1, 1, "changed_mind")).quote
+    assert quote is not None
+    assert [(share["method"], share["amount"]) for share in quote_as_dict(quote)["to"]] == [("card", 300)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_goods_that_are_back_are_accepted_even_if_no_machine_can_pay_any_more_and_a_person_sees_it() -> None:
+    order = order_paid_in_two_ways()
+    request = received_return(order, (1, 1, "changed_mind"))
+    Payment.objects.filter(order=order, method="card").update(provider="gone")
+    accept(return_id=request.pk, actor=cast.staff("warehouse"))
+    refund = Refund.objects.get()
+    tasks.send_refund(refund.pk)
+    assert list(selectors.needs_a_look()) == [refund]
+    refund.refresh_from_db()
+    assert (refund.state, refund.amount) == (RefundState.FAILED, 300)
 
 
 def test_a_withdrawn_return_neither_pays_nor_counts() -> None:
