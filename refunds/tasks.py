@@ -7,12 +7,13 @@ from typing import Final
 
 import structlog
 from celery import shared_task
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from orders.jobs import one_at_a_time
 from refunds import ending, reconcile, release, send
-from refunds.models import Refund
-from refunds.states import RefundState
+from refunds.models import GatewayAttempt, Refund, RefundAllocation
+from refunds.states import AllocationState, RefundState
 
 log = structlog.get_logger(__name__)
 # A refund that has waited this long without an attempt has lost its job.
@@ -45,6 +46,9 @@ def _guarded(step: Callable[[], object], name: str) -> None:
 def send_forgotten() -> None:
     """Pay the refunds whose job was lost. A part that a live worker is sending is left to it."""
     lost_before = timezone.now() - JOB_LOST_AFTER
-    forgotten = Refund.objects.filter(state=RefundState.PENDING, created_at__lt=lost_before).order_by("created_at")
+    waiting = RefundAllocation.objects.filter(refund=OuterRef("pk"), state=AllocationState.PENDING)
+    begun = GatewayAttempt.objects.filter(allocation=OuterRef("pk"), number=OuterRef("attempt"))
+    pending = Refund.objects.filter(state=RefundState.PENDING, created_at__lt=lost_before)
+    forgotten = pending.filter(Exists(waiting.filter(~Exists(begun)))).order_by("created_at")
     for refund_id in list(forgotten.values_list("pk", flat=True)[:BATCH]):
         _guarded(partial(send.send, refund_id=refund_id), refund_id)

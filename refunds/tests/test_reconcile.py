@@ -207,6 +207,16 @@ def test_a_refund_whose_job_was_lost_is_sent_by_the_sweeper() -> None:
     assert (state_of(refund), paid_out()) == (RefundState.SUCCEEDED, [230])
 
 
+def test_refunds_that_are_being_sent_hide_no_forgotten_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "BATCH", 1)
+    being_sent = pending_refund()
+    assert send.claim_allocation(being_sent.allocations.get().pk)
+    forgotten = pending_refund(cast.place("6303", lines=[("書", 100, 1)]), (1, 1, "other"))
+    time_passes(6)
+    tasks.sweep()
+    assert (state_of(being_sent), state_of(forgotten)) == (RefundState.PENDING, RefundState.SUCCEEDED)
+
+
 def test_a_worker_that_wakes_up_late_with_a_refusal_does_not_undo_what_its_successor_paid() -> None:
     refund = pending_refund()
     late = send.claim_allocation(refund.allocations.get().pk)
