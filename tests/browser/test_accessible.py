@@ -1,0 +1,136 @@
+"""Every page can be used without a mouse, without good eyes and on a phone, as far as a machine can tell (axe-core)."""
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from backoffice.local.stack import Stack
+from tests.browser.orders_for_tests import another_5531
+from tests.browser.visit import Visit
+from tests.flows.chat import open_refund_card, refund_of, say
+from tests.stack import Visitor, rows, wait_until
+
+Open = Callable[..., Visit]
+GRAVE = {"serious", "critical"}
+PHONE = {"width": 390, "height": 844}
+DESKTOP = {"width": 1440, "height": 900}
+TOP_IS_SEEN = """(node) => {
+    const box = node.getBoundingClientRect();
+    return node.contains(document.elementFromPoint(box.x + 4, box.y + 4));
+}"""
+
+
+@pytest.fixture(scope="module")
+def talk(stack: Stack) -> str:
+    """The number of an order whose customer has two open cards before them."""
+    number = another_5531(stack, "5531-axe")
+    with Visitor(stack, "ming") as ming:
+        say(ming, number)
+    open_refund_card(stack, number)
+    return number
+
+
+@pytest.fixture(scope="module")
+def waiting(stack: Stack) -> None:
+    """A refund that waits for a second person, and one that the provider has refused."""
+    with Visitor(stack, "staff") as staff:
+        confirm(staff, "5619", "li_1")
+        refused = another_5531(stack, "5531-refused")
+        stack.manage("gateway_fault", "refuse", "--times", "1")
+        confirm(staff, refused, "li_2")
+    wait_until(lambda: (refund_of(stack, refused) or {}).get("state") == "failed")
+
+
+def confirm(staff: Visitor, number: str, line_item_id: str) -> None:
+    line = {"line_item_id": line_item_id, "quantity": 1, "reason": "changed_mind"}
+    quote = staff.post_json(f"/api/v1/orders/{number}/refund-quotes/", {"lines": [line]}).json()
+    answer = staff.post_json(f"/api/v1/refund-quotes/{quote['quote_id']}/redeem/", {"note": "顧客來電取消"})
+    assert answer.status_code == 201, answer.text
+
+
+def check(visiting: Visit) -> None:
+    """What axe complains of in either width, and what sticks out sideways on a phone."""
+    page = visiting.page
+    complaints = grave(page)
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    complaints |= grave(page)
+    fits = visiting.fits_the_width()
+    page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+    assert complaints == set(), page.url
+    assert fits, page.url
+
+
+def grave(page: Page) -> set[str]:
+    found = Axe().run(page).response["violations"]
+    return {
+        f"{each['id']}: {node['target']} {node['html'][:160]}"
+        for each in found
+        if each["impact"] in GRAVE
+        for node in each["nodes"]
+    }
+
+
+def test_the_sign_in(visit: Open) -> None:
+    stranger = visit(None)
+    stranger.page.goto("/accounts/login/")
+    check(stranger)
+
+
+def test_the_customers_orders_and_an_order_with_open_cards(visit: Open, talk: str) -> None:
+    ming = visit("ming")
+    check(ming)
+    ming.open_order(talk)
+    ming.sees(ming.card("refund"))
+    check(ming)
+    ming.open_order("5531")
+    check(ming)
+
+
+def test_what_is_jumped_to_is_not_covered_on_a_phone(visit: Open, talk: str) -> None:
+    ming = visit("ming", device="phone")
+    ming.open_order(talk)
+    ming.page.locator(".jump-to-chat").click()
+    wait_until(lambda: ming.page.locator("#chat").evaluate(TOP_IS_SEEN), timeout=5)
+
+
+@pytest.mark.usefixtures("waiting")
+def test_staffs_queue_order_conversation_and_what_needs_a_look(visit: Open, stack: Stack, talk: str) -> None:
+    staff = visit("staff")
+    staff.page.goto("/staff/?state=waiting")
+    check(staff)
+    staff.page.goto(f"/staff/orders/{talk}/")
+    staff.page.get_by_label("耳機殼 li_2").check()
+    staff.sees(staff.page.locator("[data-quote]"))
+    check(staff)
+    (row,) = rows(
+        stack,
+        "select c.id from agent_conversation c join orders_order o on o.id = c.order_id where o.number = %s",
+        talk,
+    )
+    for path in (f"/staff/conversations/{row['id']}/", "/staff/orders/", "/staff/refunds/"):
+        staff.page.goto(path)
+        check(staff)
+    staff.shoot("17-needs-a-look")
+
+
+@pytest.mark.usefixtures("waiting")
+def test_approvals_and_returns(visit: Open) -> None:
+    supervisor = visit("supervisor")
+    supervisor.page.goto("/staff/approvals/")
+    supervisor.sees(supervisor.page.get_by_text("NT$32,900"))
+    check(supervisor)
+    supervisor.shoot("18-approvals")
+    supervisor.page.goto("/staff/returns/")
+    check(supervisor)
+    supervisor.shoot("19-returns")
+
+
+def test_a_long_talk_does_not_make_the_page_longer(visit: Open, talk: str) -> None:
+    """On a wide screen the conversation scrolls inside its frame, with all that is hidden in it."""
+    ming = visit("ming")
+    ming.open_order(talk)
+    ming.write("那我的包裹到哪了？")
+    ming.sees(ming.card("exchange", "declined"))
+    assert ming.page.evaluate("document.documentElement.scrollHeight - window.innerHeight") <= 0
