@@ -194,8 +194,7 @@ def test_a_page_opened_before_the_first_word_hears_it(transactional_db: None) ->
 
     async def scene() -> None:
         async with open_page(order) as page:
-            await page.pinged()
-            assert page.frames == []
+            assert (await page.pinged()).frames == []
             await in_db(hear)(order, "first")
             await page.has((await in_db(saved)(order))[-1])
 
