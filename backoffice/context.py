@@ -16,5 +16,5 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "agent_is_stand_in": settings.AGENT_IS_STAND_IN,
         # Lazy: an event stream and an error page must not ask the database who is reading.
         "may": SimpleLazyObject(lambda: permissions_of(request.user)),
-        "refunds_to_look_at": needing_a_look().count,
+        "refunds_to_look_at": lambda: needing_a_look().count(),
     }

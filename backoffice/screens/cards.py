@@ -14,11 +14,11 @@ from django.views.decorators.http import require_POST
 from agent import cards, events
 from agent.models import Card
 from agent.states import CardState
-from backoffice.errors import wants_json
 from backoffice.screens.customer import shopper_screen
 from orders.access import Shopper
 from orders.actors import Actor, customer_actor
 from orders.errors import Refusal
+from orders.http import wants_json
 from refunds.models import Return
 from refunds.present import return_as_dict
 from refunds.quotes import parse_choices

@@ -15,6 +15,7 @@ from orders.actors import staff_actor
 from orders.money import format_money
 from refunds import approvals, selectors
 from refunds.access import refund_for
+from refunds.attention import settle
 from refunds.models import Refund
 from refunds.present import quote_as_dict
 from refunds.retry import retry
@@ -36,6 +37,19 @@ def send_again(request: HttpRequest, refund_id: str) -> HttpResponse:
             note=request.POST.get("note", ""),
         )
         return _("%(refund)s is being sent once more.") % {"refund": refund.pk}
+
+    return act(request, work, back=next_path(request, reverse("staff-order", args=[refund.order.number])))
+
+
+@require_POST
+@staff_screen(RETRY)
+def settled(request: HttpRequest, refund_id: str) -> HttpResponse:
+    """Somebody has cleared up with the provider what no machine may."""
+    refund = refund_for(request.user, refund_id)
+
+    def work() -> str:
+        settle(refund_id=refund.pk, actor=staff_actor(request.user), note=request.POST.get("note", ""))
+        return _("%(refund)s counts as paid, once and as asked.") % {"refund": refund.pk}
 
     return act(request, work, back=next_path(request, reverse("staff-order", args=[refund.order.number])))
 

@@ -24,6 +24,7 @@ staff = [
     path("shipments/<str:shipment_id>/deliver/", shipments.deliver, name="staff-deliver"),
     path("refunds/", refunds.to_look_at, name="staff-refunds"),
     path("refunds/<str:refund_id>/retry/", refunds.send_again, name="staff-refund-retry"),
+    path("refunds/<str:refund_id>/settled/", refunds.settled, name="staff-refund-settled"),
     path("approvals/", refunds.waiting, name="staff-approvals"),
     path("approvals/<str:refund_id>/approve/", refunds.approve, name="staff-approve"),
     path("approvals/<str:refund_id>/reject/", refunds.reject, name="staff-reject"),

@@ -1,13 +1,14 @@
 """A refund that the provider has refused is seen by those who can do something about it, and says what they can do."""
 
 import pytest
+from django.utils import timezone
 
 from orders.models import AuditEvent, Order
 from orders.tests import cast
 from orders.tests.factories import payment_body
-from refunds.models import Refund
+from refunds.models import GatewayAttempt, Refund
 from refunds.redeem import redeem
-from refunds.states import AllocationState, RefundState
+from refunds.states import AllocationState, AttemptOutcome, RefundState, Trouble
 from refunds.tests.ask import Asked, ask
 from tests.pages.visiting import signed_in, text_of
 
@@ -91,3 +92,31 @@ def test_where_only_a_part_was_refused_the_page_says_which_is_paid() -> None:
     page = text_of(signed_in("staff").get("/staff/orders/9103/"))
     assert "金流商已拒絕 NT$300，另外的 NT$500 已退出" in page
     assert "尚未退出" not in page
+
+
+def test_what_was_paid_after_a_refusal_is_settled_with_a_note_and_not_sent_again() -> None:
+    refund = refused(cast.order_5531(), (2, 1, "late_delivery"))
+    part = refund.allocations.get()
+    GatewayAttempt.objects.create(
+        allocation=part,
+        number=1,
+        idempotency_key=f"{part.pk}-1",
+        provider="simulated",
+        outcome=AttemptOutcome.REFUSED,
+        trouble=Trouble.PAID_AFTER_REFUSAL,
+        provider_refund_id="sim_late",
+        started_at=timezone.now(),
+    )
+    staff = signed_in("staff")
+    page = text_of(staff.get("/staff/refunds/"))
+    assert "請先與金流商釐清" in page
+    assert f"/staff/refunds/{refund.pk}/retry/" not in page
+    button = f"/staff/refunds/{refund.pk}/settled/"
+    assert button in page
+    staff.post(button, {"note": " "})
+    assert refund.pk in text_of(staff.get("/staff/refunds/"))
+    answer = staff.post(button, {"note": "金流商確認只退了一次", "next": "/staff/refunds/"}, follow=True)
+    refund.refresh_from_db()
+    assert refund.state == RefundState.SUCCEEDED
+    assert f"{refund.pk} 已記為退款完成" in text_of(answer)
+    assert "所有退款都在處理中或已完成" in text_of(answer)

@@ -43,6 +43,7 @@ def test_a_stranger_is_asked_to_sign_in_and_led_back(path: str) -> None:
         ("warehouse", "/staff/orders/5531/customer-link/"),
         ("staff", "/staff/approvals/rf_00000000000000000000/approve/"),
         ("warehouse", "/staff/refunds/rf_00000000000000000000/retry/"),
+        ("warehouse", "/staff/refunds/rf_00000000000000000000/settled/"),
         ("ming", "/staff/orders/5531/quote/"),
         ("auditor", "/staff/orders/5531/quote/"),
         ("warehouse", "/staff/conversations/1/take-over/"),
