@@ -15,6 +15,7 @@ from agent import intake, stream
 from agent.access import current_conversation
 from orders.access import Shopper, order_for_shopper, shopper_of
 from orders.errors import Refusal
+from orders.http import wants_json
 
 
 def _shopper(request: HttpRequest) -> Shopper:
@@ -24,13 +25,9 @@ def _shopper(request: HttpRequest) -> Shopper:
     return shopper
 
 
-def _wants_json(request: HttpRequest) -> bool:
-    return "text/html" not in request.headers.get("Accept", "")
-
-
 def _answer(request: HttpRequest, number: str, body: dict[str, Any], status: int) -> HttpResponse:
     """JSON for scripts; a browser without JavaScript goes back to the order page."""
-    if _wants_json(request):
+    if wants_json(request):
         return JsonResponse(body, status=status)
     return redirect("order", number=number)
 
@@ -53,7 +50,7 @@ def say(request: HttpRequest, number: str) -> HttpResponse:
 
 
 def _refused(request: HttpRequest, number: str, refusal: Refusal) -> HttpResponse:
-    if not _wants_json(request):
+    if not wants_json(request):
         messages.error(request, " ".join(filter(None, [refusal.message, refusal.hint])))
         return redirect("order", number=number)
     response = JsonResponse(refusal.as_dict(), status=refusal.status)

@@ -7,12 +7,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
 from orders.errors import Refusal
-
-
-def wants_json(request: HttpRequest) -> bool:
-    """Programs are answered in JSON: everything below /api/, and whoever accepts JSON but not HTML."""
-    accept = request.headers.get("Accept", "")
-    return request.path.startswith("/api/") or ("application/json" in accept and "text/html" not in accept)
+from orders.http import wants_json
 
 
 def error_body(code: str, message: str, *, hint: str = "", retryable: bool = False) -> dict[str, Any]:

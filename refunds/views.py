@@ -1,6 +1,7 @@
 """The buttons 「確認退款」 and 「確認退貨」: a press redeems a quote, the other one declines it. By POST alone.
 
-A page's script gets JSON; a plain form gets a redirect to the page it came from, with a message.
+A script gets JSON, the one error object when it is refused; a plain form gets a redirect to the page it came from, with
+a message.
 """
 
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from django.views.decorators.http import require_POST
 
 from orders.actors import Actor, NotAllowed
 from orders.errors import Refusal
+from orders.http import wants_json
 from refunds import access, redeem
 from refunds.models import RefundQuote
 from refunds.present import refund_as_dict, return_as_dict
@@ -58,15 +60,18 @@ def _pressed(
     try:
         body, status, words = act(request, quote, actor)
     except Refusal as refusal:
-        body, status, words = {"error": refusal.as_dict()}, refusal.status, f"{refusal.message} {refusal.hint}".strip()
+        body, status, words = _refused(refusal)
     except NotAllowed:
-        words, status = _("Your account may not do this."), 403
-        body = {"error": Refusal("not_allowed", words, status=status).as_dict()}
-    if "application/json" in request.headers.get("Accept", ""):
+        body, status, words = _refused(Refusal("not_allowed", _("Your account may not do this."), status=403))
+    if wants_json(request):
         return JsonResponse(body, status=status, json_dumps_params={"ensure_ascii": False})
-    level = messages.ERROR if "error" in body else messages.SUCCESS
+    level = messages.SUCCESS if status < 400 else messages.ERROR
     messages.add_message(request, level, words)
     return HttpResponseRedirect(_where_to(request, quote, actor))
+
+
+def _refused(refusal: Refusal) -> Answer:
+    return refusal.as_dict(), refusal.status, f"{refusal.message} {refusal.hint}".strip()
 
 
 def _where_to(request: HttpRequest, quote: RefundQuote, actor: Actor) -> str:

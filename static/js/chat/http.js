@@ -19,5 +19,5 @@ export async function post(address, fields, token) {
   });
   const body = await response.json().catch(() => null);
   if (response.ok && body) return body;
-  throw new Refused(body?.error ?? body ?? {}, response.status);
+  throw new Refused(body ?? {}, response.status);
 }
