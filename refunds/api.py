@@ -19,7 +19,7 @@ from orders.api import NUMBER, refusals
 from orders.errors import InvalidInput
 from orders.models import Order
 from orders.strict import validated
-from refunds import access, approvals, quotes, redeem, retry, selectors
+from refunds import access, approvals, attention, quotes, redeem, retry, selectors
 from refunds.bodies import (
     NoteBody,
     QuoteAnswer,
@@ -34,6 +34,8 @@ from refunds.states import Asker, QuoteState, RefundState
 
 Row = TypeVar("Row", bound=Model)
 
+# What the records say where a program of staff confirms without a note: in one language, for they are never rewritten.
+NO_NOTE: Final = "Confirmed through the API without a note."
 _PAGES: Final = [OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="At most 100.")]
 _REDEEMED: Final = PolymorphicProxySerializer(
     component_name="RefundOrReturn", serializers=[RefundAnswer, ReturnAnswer], resource_type_field_name=None
@@ -42,6 +44,12 @@ _REDEEMED: Final = PolymorphicProxySerializer(
 
 def actor_of(request: Request, order: Order) -> Actor:
     return access.actor_for(request, order, via="api")
+
+
+def _of_order(request: Request, rows: QuerySet[Row]) -> QuerySet[Row]:
+    """Of the order in the filter `order`, if there is one. What no number can contain finds nothing."""
+    number = request.query_params.get("order")
+    return rows if number is None else rows.filter(order__number=number.replace("\x00", "\ufffd"))
 
 
 def _wanted_state(request: Request, states: list[str]) -> str | None:
@@ -101,9 +109,7 @@ class QuotesView(APIView):
         state = _wanted_state(request, QuoteState.values)
         if state is not None:
             rows = selectors.in_shown_state(rows, state)
-        if "order" in request.query_params:
-            rows = rows.filter(order__number=request.query_params["order"].replace("\x00", "\ufffd"))
-        return _page(self, request, rows, quote_as_dict)
+        return _page(self, request, _of_order(request, rows), quote_as_dict)
 
 
 class QuoteView(APIView):
@@ -124,7 +130,7 @@ class RedeemView(APIView):
             "By the customer of the order, or by staff with `refunds.redeem_quote`. 201 the first time, 200 with the "
             "same refund or return afterwards. 409 when the quote has run out or was superseded, or when the order has "
             "changed since: then nothing moved, and the hint says what to do. Changes of goods are announced to the "
-            "shop's webhook."
+            "shop's webhook. `note` is why, for the records; they say that none was given where staff leave it out."
         ),
         request=NoteBody,
         responses={201: _REDEEMED, 200: _REDEEMED, **refusals(400, 403, 404, 409)},
@@ -134,7 +140,7 @@ class RedeemView(APIView):
         actor = actor_of(request, quote.order)
         note = validated(NoteBody, request.data).get("note", "")
         if actor.kind == "staff":
-            note = note or _("confirmed through the API")
+            note = note or NO_NOTE
         redeemed = redeem.redeem(quote_id=quote.pk, actor=actor, note=note)
         answer = status.HTTP_201_CREATED if redeemed.created else status.HTTP_200_OK
         if redeemed.refund is not None:
@@ -174,9 +180,7 @@ class RefundsView(APIView):
         state = _wanted_state(request, RefundState.values)
         if state is not None:
             rows = rows.filter(state=state)
-        if "order" in request.query_params:
-            rows = rows.filter(order__number=request.query_params["order"].replace("\x00", "\ufffd"))
-        return _page(self, request, rows, refund_as_dict)
+        return _page(self, request, _of_order(request, rows), refund_as_dict)
 
 
 class RefundView(APIView):
@@ -206,6 +210,25 @@ class RetryView(APIView):
             note=facts.get("note", ""),
         )
         return Response(refund_as_dict(refund))
+
+
+class SettleView(APIView):
+    @extend_schema(
+        operation_id="refunds_settle",
+        summary="Say that a refund was settled with its payment provider",
+        description=(
+            "For a refund of which the provider has reported a payment after a refusal, or of another amount: somebody "
+            "has looked into it there, and each part is paid once and as asked. Needs a `note` and the permission "
+            "`refunds.retry_refund`."
+        ),
+        request=NoteBody,
+        responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},
+    )
+    def post(self, request: Request, refund_id: str) -> Response:
+        refund = access.refund_for(request, refund_id)
+        note = validated(NoteBody, request.data).get("note", "")
+        actor = actor_of(request, refund.order)
+        return Response(refund_as_dict(attention.settle(refund_id=refund.pk, actor=actor, note=note)))
 
 
 class ApproveView(APIView):

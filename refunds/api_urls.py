@@ -14,6 +14,7 @@ urlpatterns = [
     path("refunds/", api.RefundsView.as_view(), name="api-refunds"),
     path("refunds/<str:refund_id>/", api.RefundView.as_view(), name="api-refund"),
     path("refunds/<str:refund_id>/retry/", api.RetryView.as_view(), name="api-refund-retry"),
+    path("refunds/<str:refund_id>/settle/", api.SettleView.as_view(), name="api-refund-settle"),
     path("refunds/<str:refund_id>/approve/", api.ApproveView.as_view(), name="api-refund-approve"),
     path("refunds/<str:refund_id>/reject/", api.RejectView.as_view(), name="api-refund-reject"),
 ]

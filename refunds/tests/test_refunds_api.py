@@ -8,10 +8,13 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from orders.models import Order
+from orders.models import AuditEvent, Order
 from orders.shipments import pack_order
 from orders.tests import cast
 from orders.tests.factories import shipment_body
+from refunds import outcome, send
+from refunds.api import NO_NOTE
+from refunds.gateways.base import GatewayAnswer
 from refunds.models import Refund, RefundQuote
 from refunds.redeem import redeem
 from refunds.states import RefundState
@@ -54,7 +57,14 @@ def test_a_quote_is_redeemed_with_201_and_again_with_200_and_the_same_refund() -
     assert (first.json()["amount"], first.json()["state"]) == (230, "pending")
     read = client.get(f"{QUOTES}{quote_id}/").json()
     assert (read["state"], read["refund"]) == ("redeemed", first.json())
-    assert Refund.objects.get().note
+    assert Refund.objects.get().note == "Confirmed through the API without a note."
+
+
+def test_what_the_records_say_without_a_note_does_not_depend_on_the_callers_language() -> None:
+    client, order = signed_in("staff", headers={"Accept-Language": "zh-TW"}), cast.order_5531()
+    quote_id = post_json(client, quotes_of(order), CASE).json()["quote_id"]
+    assert post_json(client, f"{QUOTES}{quote_id}/redeem/").status_code == 201
+    assert AuditEvent.objects.get(action="quote.redeemed").chosen == {"note": NO_NOTE}
 
 
 def test_a_quote_to_return_is_redeemed_to_a_return() -> None:
@@ -216,10 +226,24 @@ def test_staff_send_a_failed_refund_again() -> None:
     assert refund.allocations.get().attempt == 2
 
 
+def test_staff_say_that_they_have_settled_it_with_the_provider() -> None:
+    refund = redeem(quote_id=ask(cast.order_5531(), (2, 1, "other")).pk, actor=cast.shopper()).refund
+    assert refund is not None
+    claim = send.claim_allocation(refund.allocations.get().pk)
+    assert claim is not None
+    outcome.record_success(claim.attempt, GatewayAnswer("sim_1", 23_000, "TWD"))
+    client, address = signed_in("staff"), f"{REFUNDS}{refund.pk}/settle/"
+    assert post_json(client, address).json()["field"] == "note"
+    assert post_json(signed_in("ming"), address, {"note": "好了"}).status_code == 403
+    answer = post_json(client, address, {"note": "金流商已更正為 230"})
+    assert (answer.status_code, answer.json()["state"]) == (200, "succeeded")
+    assert post_json(client, address, {"note": "再一次"}).json()["code"] == "wrong_state"
+
+
 def test_the_openapi_page_describes_every_address_with_its_refusals() -> None:
     schema: Any = signed_in("staff").get("/api/v1/schema/?format=json").json()
     paths = {path: operations for path, operations in schema["paths"].items() if "refund" in path}
-    assert len(paths) == 10
+    assert len(paths) == 11
     for path, operations in paths.items():
         for operation in operations.values():
             assert {"401", "404"} <= set(operation["responses"]), path
