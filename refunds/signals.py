@@ -2,7 +2,8 @@
 
 from django.dispatch import Signal
 
-# quote_id: str. The quote was redeemed, declined, superseded or has expired, or redeeming it was refused.
+# quote_id: str. The quote has ended: it was redeemed, declined or superseded, has expired, or its order had changed.
+# A refusal that leaves it open (somebody else is at the order, a person is needed) tells nobody.
 quote_ended = Signal()
 # refund_id: str. The refund has another state: sent, paid, refused, being checked, approved, rejected.
 refund_moved = Signal()
