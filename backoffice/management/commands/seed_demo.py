@@ -1,26 +1,27 @@
 """Fills an empty database with the cast of the demo (`backoffice/demo_cast.py`). A second run changes nothing.
 
-Orders come in through take-in, and what has been asked for on some of them through the API, as a shop would do it. The
+Orders come in through take-in, and what has been asked for on some of them is asked for as staff would do it. The
 demo tells of days ago: where nothing has happened to an order of the demo yet, a run on a later day moves its dates.
 """
 
 from datetime import datetime, timedelta
+from io import StringIO
 from typing import Any, Final
 
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import Group, User
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
-from rest_framework.test import APIRequestFactory, force_authenticate
 
 from backoffice import demo_cast
 from orders import audit
 from orders.actors import staff_actor, system_actor
 from orders.ingest import take_in
 from orders.models import AuditEvent, Customer, LineItem, Order
-from refunds import api, returns
+from refunds import returns
 from refunds.choices import LineChoice
 from refunds.models import RefundQuote, Return
 from refunds.states import QuoteState
@@ -109,20 +110,15 @@ def _settle(settled: demo_cast.Settled) -> None:
             request_ref=_request_ref(settled),
         )
         return
-    asked = {"line_item_id": settled.line_item_id, "quantity": 1, "reason": settled.reason}
-    quote = _call(api.OrderQuotesView, user, {"lines": [asked]}, order_number=settled.number)
-    _call(api.RedeemView, user, {"note": "示範資料"}, quote_id=quote["quote_id"])
-
-
-def _call(view: Any, user: User, body: dict[str, Any], **route: str) -> dict[str, Any]:
-    """What the API answers to `user` who posts `body`."""
-    request = APIRequestFactory().post("/", body, format="json")
-    force_authenticate(request, user)
-    answer = view.as_view()(request, **route)
-    if answer.status_code != 201:
-        raise CommandError(f"The API refused the demo's own data: {answer.data}")
-    given: dict[str, Any] = answer.data
-    return given
+    call_command(
+        "refund_goods",
+        settled.number,
+        settled.line_item_id,
+        reason=settled.reason,
+        staff=SEEDER,
+        note="示範資料",
+        stdout=StringIO(),
+    )
 
 
 def _move_dates(now: datetime) -> int:
