@@ -119,9 +119,11 @@ def reject(request: HttpRequest, refund_id: str) -> HttpResponse:
 
 
 def promised_by_return(refund: Refund) -> str:
-    """What the customer was promised for the goods that came back; empty for a refund without a return."""
+    """What the customer was promised for the goods that came back, if that is not what they come to; else empty."""
     item = getattr(refund, "return_request", None)
-    return format_money(item.quote.amount, item.quote.currency) if item else ""
+    if item is None or item.quote.amount == refund.amount:
+        return ""
+    return format_money(item.quote.amount, item.quote.currency)
 
 
 def _amount(refund: Refund) -> str:

@@ -193,3 +193,14 @@ def test_support_withdraws_a_return_in_the_customers_name() -> None:
     answer = signed_in("staff").post(f"/staff/returns/{back.pk}/withdraw/", form, follow=True)
     assert answer.request["PATH_INFO"] == "/staff/orders/9015/"
     assert state_of(back) == "withdrawn"
+
+
+def test_a_large_return_that_comes_to_what_was_promised_waits_without_a_word_of_less() -> None:
+    order = cast.place("9016", lines=[("家庭劇院", 25000, 1)], shipments=[shipment_body({1: 1})])
+    back = received(order, "changed_mind")
+    supervisor = signed_in("supervisor")
+    supervisor.post(f"/staff/returns/{back.pk}/accept/")
+    page = text_of(supervisor.get("/staff/returns/"))
+    assert "退款須由另一位同事核准" in page
+    assert "低於原先答應" not in page
+    assert "原先答應" not in text_of(supervisor.get("/staff/approvals/"))
