@@ -82,7 +82,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class Obstacle:
     """Why the rules say no.
 
     params, all JSON values: `available` (units that would be possible) and `blocked` ({state: units} in the way);
@@ -147,7 +147,7 @@ def refusal_code(state: UnitState) -> RefusalCode | None:
     return REFUSED.get(state)
 
 
-def choose_action(*, asked: Sequence[Ask], units: Units) -> Selection | Refusal:
+def choose_action(*, asked: Sequence[Ask], units: Units) -> Selection | Obstacle:
     """The one action that fits all asked goods, or why there is none.
 
     units: how many units of each line are in which state, every unit of the order once. The same line may be asked for
@@ -160,12 +160,12 @@ def choose_action(*, asked: Sequence[Ask], units: Units) -> Selection | Refusal:
     taken: dict[Action, list[Ask]] = {}
     for ask in asked:
         chosen = _choose_for_line(ask, _units_of(ask, left))
-        if isinstance(chosen, Refusal):
+        if isinstance(chosen, Obstacle):
             return chosen
         left[ask.line_item_id][_state_for(chosen)] -= ask.quantity
         taken.setdefault(chosen, []).append(ask)
     if len(taken) > 1:
-        return Refusal("mixed_actions", None, {"split": _split(taken)})
+        return Obstacle("mixed_actions", None, {"split": _split(taken)})
     (action,) = taken
     return Selection(action, _state_for(action))
 
@@ -182,7 +182,7 @@ def _units_of(ask: Ask, left: Mapping[str, Counter[UnitState]]) -> Counter[UnitS
     return units
 
 
-def _choose_for_line(ask: Ask, units: Counter[UnitState]) -> Action | Refusal:
+def _choose_for_line(ask: Ask, units: Counter[UnitState]) -> Action | Obstacle:
     options = {ALLOWED[state][0]: units[state] for state in ALLOWED if units[state]}
     action = ask.action
     if action is None:
@@ -195,14 +195,14 @@ def _choose_for_line(ask: Ask, units: Counter[UnitState]) -> Action | Refusal:
     if available < ask.quantity:
         return _too_few(ask, action, units, available)
     if ask.category_excluded and not ask.shop_fault and _state_for(action) == "delivered":
-        return Refusal("excluded_category", ask.line_item_id)
+        return Obstacle("excluded_category", ask.line_item_id)
     return action
 
 
-def _several(ask: Ask, options: Mapping[Action, int]) -> Refusal:
+def _several(ask: Ask, options: Mapping[Action, int]) -> Obstacle:
     """More than one action is possible: say which; and if no single one covers the quantity, how to split it."""
     if ask.quantity <= max(options.values()):
-        return Refusal("ambiguous_action", ask.line_item_id, {"options": dict(options)})
+        return Obstacle("ambiguous_action", ask.line_item_id, {"options": dict(options)})
     split, wanted = [], ask.quantity
     for action in QUOTE_ORDER:
         quantity = min(options.get(action, 0), wanted)
@@ -210,10 +210,10 @@ def _several(ask: Ask, options: Mapping[Action, int]) -> Refusal:
             lines = [{"line_item_id": ask.line_item_id, "quantity": quantity}]
             split.append({"action": action, "lines": lines})
             wanted -= quantity
-    return Refusal("mixed_actions", ask.line_item_id, {"split": split})
+    return Obstacle("mixed_actions", ask.line_item_id, {"split": split})
 
 
-def _too_few(ask: Ask, action: Action, units: Counter[UnitState], available: int) -> Refusal:
+def _too_few(ask: Ask, action: Action, units: Counter[UnitState], available: int) -> Obstacle:
     if any(units[state] for state in REFUSED):
         return _blocked(ask, units, available=available)
     options = [option for state in ALLOWED if units[state] for option in ALLOWED[state]]
@@ -221,10 +221,10 @@ def _too_few(ask: Ask, action: Action, units: Counter[UnitState], available: int
     raise PolicyError("action", message, line_item_id=ask.line_item_id, available=available, options=options)
 
 
-def _blocked(ask: Ask, units: Counter[UnitState], *, available: int) -> Refusal:
+def _blocked(ask: Ask, units: Counter[UnitState], *, available: int) -> Obstacle:
     blocked = {state: units[state] for state in REFUSED if units[state]}
     code = REFUSED[next(iter(blocked))]
-    return Refusal(code, ask.line_item_id, {"available": available, "blocked": blocked})
+    return Obstacle(code, ask.line_item_id, {"available": available, "blocked": blocked})
 
 
 def _state_for(action: Action) -> UnitState:

@@ -29,9 +29,9 @@ __all__ = [
     "Line",
     "PolicyError",
     "Price",
-    "QuoteAction",
     "Rules",
     "Settlement",
+    "SettlementAction",
     "Shipping",
     "Step",
     "StepCode",
@@ -40,7 +40,7 @@ __all__ = [
     "settle",
 ]
 
-QuoteAction = Literal["cancel", "return", "lost"]
+SettlementAction = Literal["cancel", "return", "lost"]
 StepCode = Literal[
     "returned_goods",
     "coupon_lost",
@@ -83,7 +83,7 @@ def settle(
     terms: Terms,
     gone: Sequence[Departure],
     asked: Sequence[Departure],
-    action: QuoteAction,
+    action: SettlementAction,
     ledger: Ledger,
     rules: Rules,
 ) -> Settlement:
@@ -111,7 +111,7 @@ def settle(
     return Settlement(amount, fee, counts, tuple(step for step in steps if step.amount))
 
 
-def _check_asked(asked: Sequence[Departure], action: QuoteAction) -> None:
+def _check_asked(asked: Sequence[Departure], action: SettlementAction) -> None:
     one_of(action, "action", ("cancel", "return", "lost"))
     if not asked:
         raise PolicyError("lines", "names no goods", code="empty")

@@ -91,7 +91,7 @@ def _choose(
         chosen = eligibility.choose_action(asked=asked, units=units)
     except PolicyError as error:
         raise _in_words(error, asked, lines) from error
-    if isinstance(chosen, eligibility.Refusal):
+    if isinstance(chosen, eligibility.Obstacle):
         raise unit_errors.refused(order, groups, chosen)
     return chosen
 

@@ -29,21 +29,21 @@ _ACTIONS: Final = {
 }
 
 
-def refused(order: Order, groups: Sequence[UnitGroup], refusal: eligibility.Refusal) -> Refusal:
+def refused(order: Order, groups: Sequence[UnitGroup], obstacle: eligibility.Obstacle) -> Refusal:
     """The refusal of `eligibility.choose_action` in words."""
-    if refusal.code == "mixed_actions":
-        return _mixed(groups, refusal.params)
-    if refusal.code == "ambiguous_action":
-        return _ambiguous(groups, refusal)
-    of_line = [group for group in groups if group.line.line_item_id == refusal.line_item_id]
-    if refusal.code == "excluded_category":
+    if obstacle.code == "mixed_actions":
+        return _mixed(groups, obstacle.params)
+    if obstacle.code == "ambiguous_action":
+        return _ambiguous(groups, obstacle)
+    of_line = [group for group in groups if group.line.line_item_id == obstacle.line_item_id]
+    if obstacle.code == "excluded_category":
         return _excluded(of_line[0])
-    group = next(group for group in of_line if eligibility.REFUSED.get(group.state) == refusal.code)
-    message, hint, details = _WORDS[refusal.code](order, group)
-    if refusal.params["available"]:
-        available = {"available": refusal.params["available"]}
+    group = next(group for group in of_line if eligibility.REFUSED.get(group.state) == obstacle.code)
+    message, hint, details = _WORDS[obstacle.code](order, group)
+    if obstacle.params["available"]:
+        available = {"available": obstacle.params["available"]}
         hint = _("Only %(available)s can be asked for at this moment.") % available + " " + hint
-    return Refusal(refusal.code, message, hint=hint, details={"line_item_id": refusal.line_item_id, **details})
+    return Refusal(obstacle.code, message, hint=hint, details={"line_item_id": obstacle.line_item_id, **details})
 
 
 def changed_since(order: Order, group: UnitGroup) -> Refusal:
@@ -151,15 +151,15 @@ def _excluded(group: UnitGroup) -> Refusal:
     )
 
 
-def _ambiguous(groups: Sequence[UnitGroup], refusal: eligibility.Refusal) -> Refusal:
-    name = next(group.line.name for group in groups if group.line.line_item_id == refusal.line_item_id)
-    options = refusal.params["options"]
+def _ambiguous(groups: Sequence[UnitGroup], obstacle: eligibility.Obstacle) -> Refusal:
+    name = next(group.line.name for group in groups if group.line.line_item_id == obstacle.line_item_id)
+    options = obstacle.params["options"]
     named = ", ".join(f"{_ACTIONS[action]} ({action}: {units})" for action, units in options.items())
     return Refusal(
         "ambiguous_action",
         _("Pieces of “%(name)s” are in different places: %(options)s.") % {"name": name, "options": named},
         hint=_("Ask which pieces are meant and name the action of that line."),
-        details={"line_item_id": refusal.line_item_id, "options": dict(options)},
+        details={"line_item_id": obstacle.line_item_id, "options": dict(options)},
     )
 
 

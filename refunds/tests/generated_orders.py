@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from refunds.allocation import PaymentLeft
-from refunds.policy import Departure, Discount, Line, QuoteAction, Rules, Shipping, Terms
+from refunds.policy import Departure, Discount, Line, Rules, SettlementAction, Shipping, Terms
 from refunds.terms import DiscountKind, SettlementMode, Waiver
 
 # The same examples in every run, so that a red build means a changed rule. `EXAMPLES=5000` searches further, at random.
@@ -26,7 +26,7 @@ percents = st.decimals(min_value=0, max_value=100, places=2, allow_nan=False, al
 class Request(NamedTuple):
     """Goods that leave together."""
 
-    action: QuoteAction
+    action: SettlementAction
     asked: tuple[Departure, ...]
 
 
@@ -74,7 +74,7 @@ def ways_to_leave(draw: st.DrawFn, terms: Terms) -> list[Request]:
     requests: list[Request] = []
     while shuffled:
         size = draw(st.integers(1, len(shuffled)))
-        action: QuoteAction = draw(st.sampled_from(get_args(QuoteAction)))
+        action: SettlementAction = draw(st.sampled_from(get_args(SettlementAction)))
         fault: Literal[True] | None = True if action == "lost" else None
         asked = tuple(Departure(line, 1, fault or draw(st.booleans())) for line in shuffled[:size])
         requests.append(Request(action, asked))

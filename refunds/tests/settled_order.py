@@ -9,9 +9,9 @@ from refunds.policy import (
     Discount,
     Ledger,
     Line,
-    QuoteAction,
     Rules,
     Settlement,
+    SettlementAction,
     Shipping,
     Terms,
     price,
@@ -82,7 +82,7 @@ class SettledOrder:
         left = self.paid - self.refunded - self.compensated
         return Ledger(self.paid, self.refunded, self.fees_taken, self.returns_counted, left)
 
-    def quote(self, action: QuoteAction, asked: Sequence[Departure]) -> Settlement:
+    def quote(self, action: SettlementAction, asked: Sequence[Departure]) -> Settlement:
         return settle(
             terms=self.terms, gone=self.gone, asked=asked, action=action, ledger=self.ledger, rules=self.rules
         )
@@ -96,7 +96,7 @@ class SettledOrder:
     def lose(self, *asked: str | tuple[str, int]) -> Settlement:
         return self.carry_out("lost", leaves(*asked, shop_fault=True))
 
-    def carry_out(self, action: QuoteAction, asked: Sequence[Departure]) -> Settlement:
+    def carry_out(self, action: SettlementAction, asked: Sequence[Departure]) -> Settlement:
         settlement = self.quote(action, asked)
         self.gone += asked
         self.refunded += settlement.amount

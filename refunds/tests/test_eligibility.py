@@ -10,7 +10,7 @@ from refunds.eligibility import (
     ALLOWED,
     REFUSED,
     Ask,
-    Refusal,
+    Obstacle,
     RefusalCode,
     Selection,
     UnitState,
@@ -150,11 +150,11 @@ class TestOneLine:
     @pytest.mark.parametrize("state", list(REFUSED))
     def test_goods_that_allow_nothing_are_refused_with_the_reason(self, state: UnitState) -> None:
         refusal = choose_action(asked=[Ask("li_1", 1)], units={"li_1": {state: 2}})
-        assert refusal == Refusal(REFUSED[state], "li_1", {"available": 0, "blocked": {state: 2}})
+        assert refusal == Obstacle(REFUSED[state], "li_1", {"available": 0, "blocked": {state: 2}})
 
     def test_what_is_packed_can_no_longer_be_cancelled_even_if_asked_by_name(self) -> None:
         refusal = choose_action(asked=[Ask("li_1", 1, action="cancel")], units={"li_1": {"packed": 1}})
-        assert isinstance(refusal, Refusal)
+        assert isinstance(refusal, Obstacle)
         assert refusal.code == "line_in_fulfilment"
 
     def test_goods_that_went_earlier_do_not_make_a_line_ambiguous(self) -> None:
@@ -164,19 +164,19 @@ class TestOneLine:
     def test_a_second_return_gets_what_is_left_and_no_more(self) -> None:
         units: Any = {"li_1": {"refunded": 1, "delivered": 2}}
         refusal = choose_action(asked=[Ask("li_1", 3)], units=units)
-        assert refusal == Refusal("already_refunded", "li_1", {"available": 2, "blocked": {"refunded": 1}})
+        assert refusal == Obstacle("already_refunded", "li_1", {"available": 2, "blocked": {"refunded": 1}})
 
     def test_units_in_several_states_need_an_action(self) -> None:
         units: Any = {"li_1": {"unfulfilled": 1, "delivered": 2}}
         refusal = choose_action(asked=[Ask("li_1", 1)], units=units)
-        assert refusal == Refusal("ambiguous_action", "li_1", {"options": {"cancel": 1, "return": 2}})
+        assert refusal == Obstacle("ambiguous_action", "li_1", {"options": {"cancel": 1, "return": 2}})
         with_action = [Ask("li_1", 1, action="cancel")]
         assert choose_action(asked=with_action, units=units) == Selection("cancel", "unfulfilled")
 
     def test_all_units_in_several_states_are_split_cancel_first(self) -> None:
         units: Any = {"li_1": {"delivered": 2, "unfulfilled": 1}}
         refusal = choose_action(asked=[Ask("li_1", 3)], units=units)
-        assert isinstance(refusal, Refusal)
+        assert isinstance(refusal, Obstacle)
         assert refusal.code == "mixed_actions"
         assert refusal.params["split"] == [
             {"action": "cancel", "lines": [{"line_item_id": "li_1", "quantity": 1}]},
@@ -186,11 +186,11 @@ class TestOneLine:
     def test_an_excluded_category_cannot_be_returned(self) -> None:
         units: Any = {"li_1": {"delivered": 1}}
         refusal = choose_action(asked=[Ask("li_1", 1, category_excluded=True)], units=units)
-        assert refusal == Refusal("excluded_category", "li_1")
+        assert refusal == Obstacle("excluded_category", "li_1")
 
     def test_nor_exchanged(self) -> None:
         asked = [Ask("li_1", 1, action="exchange", category_excluded=True)]
-        assert choose_action(asked=asked, units={"li_1": {"delivered": 1}}) == Refusal("excluded_category", "li_1")
+        assert choose_action(asked=asked, units={"li_1": {"delivered": 1}}) == Obstacle("excluded_category", "li_1")
 
     def test_unless_it_is_defective(self) -> None:
         asked = [Ask("li_1", 1, shop_fault=True, category_excluded=True)]
@@ -209,7 +209,7 @@ class TestSeveralLines:
     def test_mixed_actions_are_refused_with_the_split_and_its_order(self) -> None:
         units: Any = {"li_1": {"delivered": 1}, "li_2": {"unfulfilled": 1}, "li_3": {"lost": 1}}
         refusal = choose_action(asked=[Ask("li_1", 1), Ask("li_2", 1), Ask("li_3", 1)], units=units)
-        assert isinstance(refusal, Refusal)
+        assert isinstance(refusal, Obstacle)
         assert (refusal.code, refusal.line_item_id) == ("mixed_actions", None)
         assert [part["action"] for part in refusal.params["split"]] == ["cancel", "lost", "return"]
         assert refusal.params["split"][0]["lines"] == [{"line_item_id": "li_2", "quantity": 1}]
@@ -217,7 +217,7 @@ class TestSeveralLines:
     def test_one_line_that_cannot_go_stops_the_whole_question(self) -> None:
         units: Any = {"li_1": {"unfulfilled": 1}, "li_2": {"packed": 1}}
         refusal = choose_action(asked=[Ask("li_1", 1), Ask("li_2", 1)], units=units)
-        assert isinstance(refusal, Refusal)
+        assert isinstance(refusal, Obstacle)
         assert (refusal.code, refusal.line_item_id) == ("line_in_fulfilment", "li_2")
 
     def test_a_line_asked_for_twice_with_two_reasons_is_counted_once(self) -> None:
