@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from orders.models import Order
 from orders.states import ShipmentState
+from refunds.errors import day
 from refunds.goods import UnitGroup
 from refunds.states import Reason
 
@@ -49,18 +50,17 @@ FOUND: Final = {
 }
 
 
-def day(moment: datetime | date | None) -> str:
+def short_day(moment: datetime | date | None) -> str:
     """A day as people say it here; the year only when it is another one."""
     if moment is None:
         return ""
     local = timezone.localtime(moment).date() if isinstance(moment, datetime) else moment
-    this_year = local.year == timezone.localdate().year
-    return formats.date_format(local, "MONTH_DAY_FORMAT" if this_year else "DATE_FORMAT")
+    return formats.date_format(local, "MONTH_DAY_FORMAT") if local.year == timezone.localdate().year else day(local)
 
 
 def about_units(group: UnitGroup) -> Said:
     """Where these units are and what that means for the customer."""
-    when, until = day(group.since), day(group.until)
+    when, until = short_day(group.since), short_day(group.until)
     numbers = {"day": when, "until": until, "refund": group.refund_id or "", "return": group.return_id or ""}
     said: dict[str, tuple[str, str, str]] = {
         "unfulfilled": (_("Not sent yet"), "info", _("Can still be cancelled.")),

@@ -66,7 +66,7 @@ def moment(text: str) -> datetime | None:
 
 @register.filter
 def short_day(value: datetime) -> str:
-    return words.day(value)
+    return words.short_day(value)
 
 
 @register.filter
