@@ -23,7 +23,12 @@ from backoffice.local.processes import free_port
 from backoffice.local.stack import Stack
 
 # Lost work is looked for more often than in production, so that a test of a crash takes seconds.
-QUICK = {"SWEEP_SECONDS": "2", "AGENT_LEASE_SECONDS": "5", "CHAT_MESSAGES_PER_MINUTE": "600"}
+QUICK = {
+    "SWEEP_SECONDS": "2",
+    "AGENT_LEASE_SECONDS": "5",
+    "GATEWAY_TIMEOUT_SECONDS": "4",
+    "CHAT_MESSAGES_PER_MINUTE": "600",
+}
 T = TypeVar("T")
 OF_THE_TEST_SESSION = ("DATABASE_URL", "REDIS_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "DJANGO_SETTINGS_MODULE")
 

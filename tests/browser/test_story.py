@@ -44,6 +44,7 @@ def test_a_sentence_becomes_a_confirmed_refund_that_an_auditor_finds(
     expect(ming.said_by("agent").filter(has_text="NT$230").first).to_be_visible()
     assert ming.fits_the_width()
     ming.shoot("3-cards")
+    ming.shoot_part(refund, "confirm-card")
 
     ming.press(refund, "確認退款 NT$230")
     ming.sees(ming.card("refund", "confirmed"))

@@ -61,6 +61,10 @@ class Visit:
         self.screens.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=self.screens / f"{name}-{self.device}.png", full_page=True)
 
+    def shoot_part(self, part: Locator, name: str) -> None:
+        """One part of the page, as a picture for the README."""
+        part.screenshot(path=self.screens / f"{name}-{self.device}.png")
+
     def fits_the_width(self) -> bool:
         """Nothing sticks out sideways: a phone must not scroll to the right."""
         return bool(self.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth + 1"))

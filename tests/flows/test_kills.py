@@ -88,7 +88,7 @@ def test_a_worker_killed_while_the_gateway_is_answering_pays_exactly_once(stack:
     number = another_5531(stack, "kill-in-gateway")
     say(ming, number)
     card = open_refund_card(stack, number)
-    stack.manage("gateway_fault", "slow", "--times", "1", "--seconds", "4")
+    stack.manage("gateway_fault", "slow", "--times", "1", "--seconds", "3")
     confirm(ming, card["quote_id"])
     wait_until(lambda: attempts(stack, number) == ["sending"], every=0.05)
     stack.kill("money_worker")
