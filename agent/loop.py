@@ -13,7 +13,7 @@ from typing import Any
 
 import structlog
 from django.conf import settings
-from django.db import connections
+from django.db import InterfaceError, OperationalError, connections
 from django.utils import translation
 from django.utils.translation import gettext as translate
 
@@ -75,6 +75,9 @@ def run(turn_id: int) -> None:
             log.info("turn.left", turn=turn_id)
         except client.Stopped:
             _hand_on(lease)
+        except (OperationalError, InterfaceError) as error:
+            # The database is away or in trouble. Nothing is lost with the lease: when it ends, a sweeper finds the turn.
+            log.warning("turn.database_away", turn=turn_id, error=str(error))
         except Exception:
             log.exception("turn.broke", turn=turn_id)
             _fail(lease, "internal error")

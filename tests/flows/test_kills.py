@@ -155,3 +155,21 @@ def test_goods_packed_before_the_press_stay_paid_for_and_everyone_is_told(stack:
     assert paid_out(stack, number) == []
     assert answer.json()["hint"]
     wait_until(lambda: cards(stack, number)["refund"]["state"] == "withdrawn")
+
+
+@pytest.mark.parametrize("server", ["valkey", "postgres"])
+def test_a_server_that_dies_in_mid_turn_and_comes_back_costs_nothing(stack: Stack, ming: Visitor, server: str) -> None:
+    number = another_5531(stack, f"dies-{server}")
+    say(ming, number)
+
+    def in_the_middle() -> bool:
+        turn = turn_of(stack, number)
+        return bool(turn and turn["state"] == "running" and turn["steps"])
+
+    wait_until(in_the_middle, every=0.02)
+    stack.kill(server)
+    wait_until(stack.ready, timeout=AGAIN_WITHIN)
+    card = open_refund_card(stack, number, timeout=AGAIN_WITHIN)
+    confirm(ming, card["quote_id"])
+    wait_until(lambda: (refund_of(stack, number) or {}).get("state") == "succeeded", timeout=AGAIN_WITHIN)
+    assert paid_out(stack, number) == [230]
