@@ -76,7 +76,7 @@ def run(turn_id: int) -> None:
         except client.Stopped:
             _hand_on(lease)
         except (OperationalError, InterfaceError) as error:
-            # The database is away or in trouble. Nothing is lost with the lease: when it ends, a sweeper finds the turn.
+            # The database is away. Nothing is lost with the lease: when it ends, a sweeper finds the turn.
             log.warning("turn.database_away", turn=turn_id, error=str(error))
         except Exception:
             log.exception("turn.broke", turn=turn_id)
