@@ -7,24 +7,25 @@ import re
 from typing import Final, TypeVar
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest
 
 from orders.access import Shopper, orders_of, shopper_of
 from orders.actors import Actor, NotAllowed, customer_actor, staff_actor
 from orders.models import Customer, Order
 from refunds import errors
-from refunds.models import Refund, RefundQuote, Return
-from refunds.states import Asker, QuoteState
+from refunds.models import QuoteLine, Refund, RefundQuote, Return
+from refunds.states import ONLY_STAFF_SAY, QuoteState
 
 # Kinds of actors that act for any customer.
 _FOR_ANYBODY: Final = frozenset({"staff", "system"})
 VIEW_QUOTE: Final = "refunds.view_refundquote"
 VIEW_REFUND: Final = "refunds.view_refund"
 REDEEM: Final = "refunds.redeem_quote"
-# Quotes that customers reach: those they or their agent asked for, and confirmed ones. What staff only look at, perhaps
-# with a reason that only staff may give, is theirs until one of them confirms it.
-FOR_CUSTOMERS: Final = Q(asker__in=(Asker.CUSTOMER, Asker.AGENT)) | Q(state=QuoteState.REDEEMED)
+# Quotes that customers reach: whoever asked, it is what they could have asked for themselves, by the same rules. The
+# exception is a reason that only staff may give: that quote is the staff's until one of them confirms it.
+_STAFF_SAY: Final = QuoteLine.objects.filter(quote=OuterRef("pk"), reason__in=ONLY_STAFF_SAY)
+FOR_CUSTOMERS: Final = Q(state=QuoteState.REDEEMED) | ~Exists(_STAFF_SAY)
 _PUBLIC_ID: Final = re.compile(r"[a-z]{2}_[0-9a-z]{12,20}")
 
 Row = TypeVar("Row", RefundQuote, Refund, Return)

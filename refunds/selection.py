@@ -15,11 +15,10 @@ from refunds.eligibility import Action, Ask, Selection, UnitState
 from refunds.goods import UnitGroup
 from refunds.models import RefundPolicy
 from refunds.policy import Departure, PolicyError
-from refunds.states import QuoteAction, Reason
+from refunds.states import ONLY_STAFF_SAY, QuoteAction, Reason
 
 # What a customer can claim of goods that they have in their hands; provisional until the goods are received.
 CLAIMS = frozenset({Reason.DEFECTIVE, Reason.WRONG_ITEM})
-ONLY_STAFF_SAY = frozenset({Reason.SHOP_CANCELLED})
 
 
 @dataclass(frozen=True, slots=True)

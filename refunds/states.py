@@ -132,6 +132,10 @@ class Reason(models.TextChoices):
     OTHER = "other", _("other")
 
 
+# Reasons that a customer cannot give. A quote with one of them is the staff's until one of them confirms it.
+ONLY_STAFF_SAY = frozenset({Reason.SHOP_CANCELLED})
+
+
 class FaultKind(models.TextChoices):
     """What the simulated gateway can be told to do to the next calls."""
 

@@ -1,4 +1,4 @@
-"""Who reaches a quote: a customer what was asked for them and what is confirmed, never what staff only look at."""
+"""Who reaches a quote: a customer what they could have asked for, never what stands on a reason only staff may give."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def of_staff() -> RefundQuote:
     return ask(cast.order_5531(), (2, 1, "shop_cancelled"), actor=cast.staff())
 
 
-def test_a_quote_that_staff_look_at_does_not_exist_for_the_customer(of_staff: RefundQuote) -> None:
+def test_a_quote_with_a_reason_of_staff_does_not_exist_for_the_customer(of_staff: RefundQuote) -> None:
     ming = signed_in("ming")
     assert ming.get(f"{QUOTES}?state=open").json()["results"] == []
     missing = ming.get(f"{QUOTES}rq_00000000000000000000/")
@@ -63,6 +63,12 @@ def test_once_staff_have_confirmed_it_the_customer_reads_it(of_staff: RefundQuot
 def test_what_the_agent_asked_for_the_customer_is_the_customers() -> None:
     quote = ask(cast.order_5531(), (2, 1, "other"), actor=agent_actor(cast.customer()), asker=Asker.AGENT)
     assert [row["quote_id"] for row in signed_in("ming").get(QUOTES).json()["results"]] == [quote.pk]
+    assert signed_in("ming").post(f"/refunds/quotes/{quote.pk}/confirm/").status_code in {201, 302}
+    assert Refund.objects.get().amount == 230
+
+
+def test_what_staff_asked_by_the_customers_own_rules_the_customer_may_confirm() -> None:
+    quote = ask(cast.order_5531(), (2, 1, "other"), actor=cast.staff())
     assert signed_in("ming").post(f"/refunds/quotes/{quote.pk}/confirm/").status_code in {201, 302}
     assert Refund.objects.get().amount == 230
 
