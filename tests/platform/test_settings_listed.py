@@ -6,7 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 READERS = {"read", "number", "boolean", "text", "address", "addresses", "str", "list", "int", "bool", "db_url"}
-READ_ELSEWHERE = {"PORT"}  # by `make demo`
+# By `make demo`, and by the stand-in model.
+READ_ELSEWHERE = {"PORT", "OFFLINE_FIRST_TOKEN_MS", "OFFLINE_TOKENS_PER_SECOND"}
 
 
 def names_read_by_settings() -> set[str]:
