@@ -69,6 +69,17 @@ def not_allowed() -> Refusal:
     )
 
 
+def _hint(code: str) -> str:
+    """What to do about what the framework refuses by itself."""
+    if code == "not_authenticated":
+        return _("Sign in, or send a token in the Authorization header.")
+    if code == "not_found":
+        return _("Check the number or the address.")
+    if code == "csrf_failed":
+        return _("Send the value of the cookie csrftoken in the header X-CSRFToken.")
+    return _("What this address takes is described at /api/v1/docs/.")
+
+
 def _of_framework(error: exceptions.APIException) -> Refusal:
     code = next((code for kind, code in _CODES if isinstance(error, kind)), "error")
     if code == "not_allowed" and str(error.detail).startswith("CSRF"):
@@ -76,7 +87,12 @@ def _of_framework(error: exceptions.APIException) -> Refusal:
     wait = getattr(error, "wait", None)
     details = {"retry_after": int(wait)} if wait else None
     return Refusal(
-        code, str(error.detail), status=error.status_code, retryable=code == "too_many_requests", details=details
+        code,
+        str(error.detail),
+        hint=_hint(code),
+        status=error.status_code,
+        retryable=code == "too_many_requests",
+        details=details,
     )
 
 
