@@ -4,6 +4,7 @@ A page shows every field: foreign keys as links, amounts with their currency, JS
 records that point here, of whatever app.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, reduce
 from typing import Any, ClassVar
@@ -103,11 +104,11 @@ def _named(column: Callable[[Model], str], name: str) -> Callable[[Model], str]:
     return column
 
 
-class WordsFilter(admin.AllValuesFieldListFilter):
+class WordsFilter(admin.AllValuesFieldListFilter, ABC):
     """A filter on a field whose values are codes: a subclass says them in words."""
 
-    def in_words(self, value: str) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def in_words(self, value: str) -> str: ...
 
     def choices(self, changelist: ChangeList) -> Any:
         for choice in super().choices(changelist):
