@@ -8,6 +8,8 @@ import redis
 from django.db import connection
 from pytest_django import DjangoDbBlocker
 
+NO_TRUNCATE = ["orders_auditevent_no_truncate", "orders_storecredit_entries_stay"]
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests on real transactions end with a flush, so each begins by restoring what the migrations had put there."""
@@ -22,11 +24,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
-    """Let a flush empty the audit log. Its rows stay append-only: that is another trigger."""
-    table, trigger = "orders_auditevent", "orders_auditevent_no_truncate"
+    """Let a flush empty the append-only tables. Their rows stay append-only: those are other triggers."""
     with django_db_blocker.unblock(), connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM pg_trigger WHERE tgname = %s", [trigger])
-        if cursor.fetchone():
+        cursor.execute("SELECT tgrelid::regclass, tgname FROM pg_trigger WHERE tgname = ANY(%s)", [NO_TRUNCATE])
+        for table, trigger in cursor.fetchall():
             cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER {trigger}")
 
 

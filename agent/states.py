@@ -39,6 +39,8 @@ class CardKind(models.TextChoices):
     REFUND = "refund", _("refund")
     RETURN = "return", _("return")
     EXCHANGE = "exchange", _("exchange")
+    RESEND = "resend", _("lost goods sent again")
+    ADDRESS = "address", _("change of address")
 
 
 class CardState(models.TextChoices):

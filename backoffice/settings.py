@@ -251,6 +251,15 @@ SPECTACULAR_SETTINGS = {
         "RefundStateEnum": "refunds.states.RefundState",
         "ReturnKindEnum": "refunds.states.ReturnKind",
         "ReturnStateEnum": "refunds.states.ReturnState",
+        "RefundKindEnum": "refunds.states.RefundKind",
+        "FoundStateEnum": "refunds.states.FoundState",
+        "ReplacementKindEnum": "refunds.states.ReplacementKind",
+        "ReplacementStateEnum": "refunds.states.ReplacementState",
+        "ApprovalKindEnum": "refunds.states.ApprovalKind",
+        "ApprovalStateEnum": "refunds.states.ApprovalState",
+        "PolicyStateEnum": "refunds.states.PolicyState",
+        "AlertKindEnum": "refunds.states.AlertKind",
+        "CreditKindEnum": "orders.states.CreditKind",
     },
 }
 

@@ -10,7 +10,7 @@ from django.db.models import F
 
 from orders.models import LineItem, Order, ShipmentLine
 
-Hold = Literal["returning", "exchanging", "refunded"]
+Hold = Literal["returning", "exchanging", "resending", "replaced", "refunded"]
 
 
 class GoodsMoved(Exception):
@@ -62,11 +62,16 @@ def restore_cancelled_units(*, line: LineItem, quantity: int) -> None:
 
 
 def hold_units(*, shipment_line: ShipmentLine, quantity: int, hold: Hold) -> None:
-    """Mark units of a parcel as being returned, being exchanged or refunded."""
+    """Mark units of a parcel as being returned, exchanged or sent again, as replaced, or as refunded."""
     field = f"{hold}_quantity"
     moved = ShipmentLine.objects.filter(
         pk=shipment_line.pk,
-        quantity__gte=F("returning_quantity") + F("exchanging_quantity") + F("refunded_quantity") + quantity,
+        quantity__gte=F("returning_quantity")
+        + F("exchanging_quantity")
+        + F("resending_quantity")
+        + F("replaced_quantity")
+        + F("refunded_quantity")
+        + quantity,
     ).update(**{field: F(field) + quantity})
     if moved != 1:
         raise GoodsMoved(shipment_line.line_item.line_item_id)

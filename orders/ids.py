@@ -37,5 +37,13 @@ def return_id() -> str:
     return new_id("rt", SPOKEN_LENGTH)
 
 
+def approval_id() -> str:
+    return new_id("ap", SPOKEN_LENGTH)
+
+
+def replacement_id() -> str:
+    return new_id("rp", SPOKEN_LENGTH)
+
+
 def card_id() -> str:
     return new_id("card")

@@ -29,6 +29,22 @@ SHIPMENT_MOVES: dict[str, frozenset[str]] = {
 }
 
 
+class CreditKind(models.TextChoices):
+    """Why a customer's store credit changed."""
+
+    GRANTED = "granted", _("granted")
+    SPENT = "spent", _("spent")
+    REFUNDED = "refunded", _("refunded to store credit")
+    CORRECTED = "corrected", _("corrected")
+
+
+class CarrierFaultKind(models.TextChoices):
+    """What the simulated carrier can be told to do to the next questions."""
+
+    SLOW = "slow", _("answer slowly")
+    DOWN = "down", _("not answer at all")
+
+
 class PaymentMethod(models.TextChoices):
     CARD = "card", _("card")
     STORE_CREDIT = "store_credit", _("store credit")

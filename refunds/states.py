@@ -32,6 +32,14 @@ class Asker(models.TextChoices):
     SYSTEM = "system", _("system")
 
 
+class RefundKind(models.TextChoices):
+    """What money goes back for. Only *goods* is worked out from a quote; *elsewhere* was paid without us."""
+
+    GOODS = "goods", _("refund of goods")
+    COMPENSATION = "compensation", _("compensation")
+    ELSEWHERE = "elsewhere", _("refunded elsewhere")
+
+
 class RefundState(models.TextChoices):
     PENDING_APPROVAL = "pending_approval", _("waiting for approval")
     PENDING = "pending", _("being sent")
@@ -64,6 +72,13 @@ class AllocationState(models.TextChoices):
     UNKNOWN = "unknown", _("being checked")
 
 
+class AttemptKind(models.TextChoices):
+    """Before closing an acquirer may only take a charge back as a whole."""
+
+    REFUND = "refund", _("refund")
+    VOID = "void", _("void")
+
+
 class AttemptOutcome(models.TextChoices):
     SENDING = "sending", _("sent, no answer yet")
     SUCCEEDED = "succeeded", _("succeeded")
@@ -80,6 +95,7 @@ class Trouble(models.TextChoices):
 
     PAID_AFTER_REFUSAL = "paid_after_refusal", _("paid after a refusal")
     AMOUNT_DIFFERS = "amount_differs", _("paid something else than was asked")
+    FAILED_AFTER_PAYMENT = "failed_after_paid", _("reported as failed after it was paid")
 
 
 class ReturnKind(models.TextChoices):
@@ -110,12 +126,76 @@ RETURN_MOVES: dict[str, frozenset[str]] = {
 OPEN_RETURNS = frozenset({ReturnState.REQUESTED, ReturnState.RECEIVED, ReturnState.ACCEPTED})
 
 
+class FoundState(models.TextChoices):
+    """What the warehouse finds of each unit that was announced. Only accepted units are refunded or replaced."""
+
+    ACCEPTED = "accepted", _("accepted")
+    DAMAGED = "damaged", _("damaged by the customer")
+    SHORT = "short", _("not in the parcel")
+    WRONG_ITEM = "wrong_item", _("other goods in the parcel")
+
+
+class ReplacementKind(models.TextChoices):
+    EXCHANGE = "exchange", _("exchange")
+    LOST = "lost", _("lost goods sent again")
+
+
+class ReplacementState(models.TextChoices):
+    RESERVED = "reserved", _("to be sent")
+    SENT = "sent", _("sent")
+    RELEASED = "released", _("not sent")
+
+
+REPLACEMENT_MOVES: dict[str, frozenset[str]] = {
+    ReplacementState.RESERVED: frozenset({ReplacementState.SENT, ReplacementState.RELEASED}),
+    ReplacementState.SENT: frozenset(),
+    ReplacementState.RELEASED: frozenset(),
+}
+
+
+class ApprovalKind(models.TextChoices):
+    """Why a second person is asked."""
+
+    AMOUNT = "amount", _("above the policy's amount")
+    LESS_THAN_PROMISED = "less_than_promised", _("less than a return was promised")
+    COMPENSATION = "compensation", _("compensation")
+    OVERRIDE = "override", _("exception to a rule")
+
+
+class ApprovalState(models.TextChoices):
+    WAITING = "waiting", _("waiting")
+    APPROVED = "approved", _("approved")
+    REJECTED = "rejected", _("rejected")
+    EXPIRED = "expired", _("expired")
+
+
+APPROVAL_MOVES: dict[str, frozenset[str]] = {
+    ApprovalState.WAITING: frozenset({ApprovalState.APPROVED, ApprovalState.REJECTED, ApprovalState.EXPIRED}),
+    ApprovalState.APPROVED: frozenset(),
+    ApprovalState.REJECTED: frozenset(),
+    ApprovalState.EXPIRED: frozenset(),
+}
+
+
+class AlertKind(models.TextChoices):
+    """What staff must hear of although nobody asked."""
+
+    OVERDUE = "overdue", _("a customer has waited too long for money")
+    DIFFERENCE = "difference", _("our books and the provider's differ")
+    NOT_ANNOUNCED = "not_announced", _("the provider reports a refund that we did not ask for")
+
+
 class PolicyState(models.TextChoices):
     DRAFT = "draft", _("draft")
     PUBLISHED = "published", _("published")
     SUPERSEDED = "superseded", _("superseded")
 
 
+POLICY_MOVES: dict[str, frozenset[str]] = {
+    PolicyState.DRAFT: frozenset({PolicyState.PUBLISHED}),
+    PolicyState.PUBLISHED: frozenset({PolicyState.SUPERSEDED}),
+    PolicyState.SUPERSEDED: frozenset(),
+}
 # Policies that settle orders. A superseded one goes on settling the orders that were placed while it was in force.
 SETTLING = frozenset({PolicyState.PUBLISHED, PolicyState.SUPERSEDED})
 

@@ -15,6 +15,19 @@ SUPPORT: Final = {
     "refunds.redeem_quote",
     "refunds.retry_refund",
     "agent.answer_conversation",
+    "orders.change_address",
+    "refunds.propose_compensation",
+    "refunds.ask_override",
+}
+SUPERVISOR: Final = SUPPORT | {
+    "orders.add_order",
+    "orders.handle_shipments",
+    "refunds.approve_refund",
+    "orders.change_product",
+    "orders.add_storecreditentry",
+    "refunds.record_elsewhere",
+    "refunds.edit_policy",
+    "refunds.publish_policy",
 }
 
 
@@ -29,7 +42,7 @@ def views() -> set[str]:
     ("role", "more"),
     [
         ("staff", SUPPORT),
-        ("supervisor", SUPPORT | {"orders.add_order", "orders.handle_shipments", "refunds.approve_refund"}),
+        ("supervisor", SUPERVISOR),
         ("auditor", set()),
     ],
 )

@@ -13,7 +13,7 @@ from orders.shipments import pack_order
 from orders.tests import cast
 from orders.tests.factories import shipment_body
 from refunds import outcome, send
-from refunds.api import NO_NOTE
+from refunds.api.common import NO_NOTE
 from refunds.gateways.base import GatewayAnswer
 from refunds.models import Refund, RefundQuote
 from refunds.redeem import redeem

@@ -1,0 +1,117 @@
+"""Refunds by API: read, send again, settle, and what a second person decides."""
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from orders.api import refusals
+from orders.strict import validated
+from refunds import access, approvals, attention, retry, selectors
+from refunds.api.common import PAGES, actor_of, of_order, page, wanted_state
+from refunds.bodies import (
+    NoteBody,
+    ReasonBody,
+    RefundAnswer,
+    RetryBody,
+)
+from refunds.present import refund_as_dict
+from refunds.states import RefundState
+
+
+class RefundsView(APIView):
+    @extend_schema(
+        operation_id="refunds_list",
+        summary="List refunds, newest first",
+        description="Staff with `refunds.view_refund` see all, a customer their own.",
+        parameters=[
+            OpenApiParameter("state", str, enum=RefundState.values),
+            OpenApiParameter("order", str, description="The order's number, exactly."),
+            *PAGES,
+        ],
+        responses={200: RefundAnswer(many=True), **refusals(400, 403, 404)},
+    )
+    def get(self, request: Request) -> Response:
+        rows = access.rows_for(request, selectors.refunds(), access.VIEW_REFUND)
+        state = wanted_state(request, RefundState.values)
+        if state is not None:
+            rows = rows.filter(state=state)
+        return page(self, request, of_order(request, rows), refund_as_dict)
+
+
+class RefundView(APIView):
+    @extend_schema(operation_id="refunds_read", summary="Read a refund", responses={200: RefundAnswer, **refusals(404)})
+    def get(self, request: Request, refund_id: str) -> Response:
+        return Response(refund_as_dict(access.refund_for(request, refund_id)))
+
+
+class RetryView(APIView):
+    @extend_schema(
+        operation_id="refunds_retry",
+        summary="Send a failed refund again",
+        description=(
+            "Every part that the gateway has definitely refused is sent again as a new attempt, to the same payment or "
+            "to `payment_id`. Needs the permission `refunds.retry_refund`."
+        ),
+        request=RetryBody,
+        responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},
+    )
+    def post(self, request: Request, refund_id: str) -> Response:
+        refund = access.refund_for(request, refund_id)
+        facts = validated(RetryBody, request.data)
+        refund = retry.retry(
+            refund_id=refund.pk,
+            actor=actor_of(request, refund.order),
+            payment_id=facts.get("payment_id"),
+            note=facts.get("note", ""),
+        )
+        return Response(refund_as_dict(refund))
+
+
+class SettleView(APIView):
+    @extend_schema(
+        operation_id="refunds_settle",
+        summary="Say that a refund was settled with its payment provider",
+        description=(
+            "For a refund of which the provider has reported a payment after a refusal, or of another amount: somebody "
+            "has looked into it there, and each part is paid once and as asked. Needs a `note` and the permission "
+            "`refunds.retry_refund`."
+        ),
+        request=NoteBody,
+        responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},
+    )
+    def post(self, request: Request, refund_id: str) -> Response:
+        refund = access.refund_for(request, refund_id)
+        note = validated(NoteBody, request.data).get("note", "")
+        actor = actor_of(request, refund.order)
+        return Response(refund_as_dict(attention.settle(refund_id=refund.pk, actor=actor, note=note)))
+
+
+class ApproveView(APIView):
+    @extend_schema(
+        operation_id="refunds_approve",
+        summary="Approve a refund that waits for a second person",
+        description="Needs `refunds.approve_refund`; never by whoever asked for it or confirmed it.",
+        request=ReasonBody,
+        responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},
+    )
+    def post(self, request: Request, refund_id: str) -> Response:
+        refund = access.refund_for(request, refund_id)
+        reason = validated(ReasonBody, request.data).get("reason", "")
+        actor = actor_of(request, refund.order)
+        return Response(refund_as_dict(approvals.approve(refund_id=refund.pk, actor=actor, reason=reason)))
+
+
+class RejectView(APIView):
+    @extend_schema(
+        operation_id="refunds_reject",
+        summary="Reject a refund that waits for a second person",
+        description="Its goods count as kept again. Needs a reason and `refunds.approve_refund`, as approving does.",
+        request=ReasonBody,
+        responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},
+    )
+    def post(self, request: Request, refund_id: str) -> Response:
+        refund = access.refund_for(request, refund_id)
+        reason = validated(ReasonBody, request.data).get("reason", "")
+        actor = actor_of(request, refund.order)
+        return Response(refund_as_dict(approvals.reject(refund_id=refund.pk, actor=actor, reason=reason)))
