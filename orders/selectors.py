@@ -10,7 +10,7 @@ from orders.serializers import OrderSerializer
 
 def with_everything(orders: QuerySet[Order]) -> QuerySet[Order]:
     """`orders` with all that `order_as_dict` reads, in a fixed number of queries."""
-    shipment_lines = ShipmentLine.objects.select_related("line_item").order_by("line_item__position")
+    shipment_lines = ShipmentLine.objects.select_related("line_item", "product").order_by("line_item__position")
     shipments = Shipment.objects.prefetch_related(Prefetch("lines", shipment_lines))
     return orders.select_related("customer").prefetch_related(
         "lines", "discounts", "payments", Prefetch("shipments", shipments)

@@ -97,23 +97,33 @@ class PaymentSerializer(serializers.ModelSerializer[Payment]):
 
 
 class ShipmentLineSerializer(serializers.ModelSerializer[ShipmentLine]):
-    """Of `quantity`, how many are on their way back, being exchanged or refunded."""
+    """Of `quantity`, how many are on their way back, being exchanged or sent again, replaced or refunded.
+
+    `product_id` and `name` say what is really in the parcel, which for a replacement may be another product.
+    """
 
     line_item_id = serializers.CharField(source="line_item.line_item_id")
     external_id = serializers.CharField(source="line_item.external_id")
-    name = serializers.CharField(source="line_item.name")
+    product_id = serializers.SerializerMethodField()
+    name = serializers.CharField()
 
     class Meta:
         model = ShipmentLine
         fields = [
             "line_item_id",
             "external_id",
+            "product_id",
             "name",
             "quantity",
             "returning_quantity",
             "exchanging_quantity",
+            "resending_quantity",
+            "replaced_quantity",
             "refunded_quantity",
         ]
+
+    def get_product_id(self, line: ShipmentLine) -> str:
+        return line.product.sku if line.product else line.line_item.sku
 
 
 class ShipmentSerializer(serializers.ModelSerializer[Shipment]):
@@ -125,6 +135,7 @@ class ShipmentSerializer(serializers.ModelSerializer[Shipment]):
         fields = [
             "shipment_id",
             "external_id",
+            "is_replacement",
             "carrier",
             "tracking_number",
             "state",

@@ -17,7 +17,7 @@ from orders import audit, goods, ids
 from orders.actors import Actor
 from orders.bodies import ShipmentBody
 from orders.errors import InvalidInput, Refusal
-from orders.models import LineItem, Order, Shipment, ShipmentLine
+from orders.models import LineItem, Order, Product, Shipment, ShipmentLine
 from orders.states import SHIPMENT_MOVES, ShipmentState
 from orders.strict import validated
 
@@ -82,6 +82,68 @@ def write_shipment(*, order: Order, facts: Mapping[str, Any], actor: Actor, wher
     return shipment, False
 
 
+def write_replacement(
+    *,
+    order: Order,
+    external_id: str,
+    lines: Sequence[tuple[LineItem, Product | None, int]],
+    carrier: str,
+    tracking_number: str,
+    actor: Actor,
+) -> Shipment:
+    """A parcel that has left the house as a replacement. Call it with the order locked.
+
+    `lines` say which units it stands for, what is really in it (None: the line's own product) and how many. The units
+    were packed once already, so the counters of the lines stay. Raises NotAllowed, and Refusal `one_product_per_line`.
+    """
+    actor.require(PERMISSION)
+    now = timezone.now()
+    shipment = Shipment.objects.create(
+        order=order,
+        external_id=external_id,
+        carrier=carrier,
+        tracking_number=tracking_number,
+        state=ShipmentState.SHIPPED,
+        packed_at=now,
+        shipped_at=now,
+        is_replacement=True,
+    )
+    contents = _contents(lines)
+    ShipmentLine.objects.bulk_create(
+        ShipmentLine(shipment=shipment, line_item=line, product=product, quantity=quantity)
+        for line, product, quantity in contents
+    )
+    facts = {
+        "external_id": external_id,
+        "carrier": carrier,
+        "tracking_number": tracking_number,
+        "lines": [
+            {"line_item_id": line.line_item_id, "sku": product.sku if product else line.sku, "quantity": quantity}
+            for line, product, quantity in contents
+        ],
+    }
+    _record(order, shipment, "shipment.shipped", facts, actor, {"state": shipment.state, "is_replacement": True})
+    return shipment
+
+
+def _contents(
+    lines: Sequence[tuple[LineItem, Product | None, int]],
+) -> list[tuple[LineItem, Product | None, int]]:
+    """One entry per line: units of several old parcels travel together."""
+    together: dict[int, tuple[LineItem, Product | None, int]] = {}
+    for line, product, quantity in lines:
+        known, so_far = together.get(line.pk, (line, product, 0))[1:]
+        if known != product:
+            raise Refusal(
+                "one_product_per_line",
+                _("Units of line %(line)s (%(name)s) cannot be replaced by two different products in one parcel.")
+                % {"line": line.line_item_id, "name": line.name},
+                hint=_("Send them in two parcels, one for each product."),
+            )
+        together[line.pk] = (line, product, so_far + quantity)
+    return list(together.values())
+
+
 def _create(order: Order, facts: Mapping[str, Any], actor: Actor, where: str) -> Shipment:
     if "lines" not in facts:
         raise InvalidInput(f"{where}lines", _("A new shipment has to say what is in it."))
@@ -136,7 +198,7 @@ def _repack(order: Order, shipment: Shipment, facts: Mapping[str, Any], where: s
     lines = list(shipment.lines.select_related("line_item"))
     if {line.line_item_id: line.quantity for line in lines} == {line.pk: count for line, count in wanted.items()}:
         return False
-    if shipment.state != ShipmentState.PACKED:
+    if shipment.is_replacement or shipment.state != ShipmentState.PACKED:
         raise Refusal(
             "shipment_closed",
             _("What is in shipment %(id)s cannot change any more: it is %(now)s.")
