@@ -37,6 +37,7 @@ GROUPS: Final[dict[str, str]] = {
     "supervisor": "supervisor",
     "warehouse": "warehouse",
     "auditor": "auditor",
+    "marketing": "marketing",
 }
 IN_ADMIN: Final = frozenset({"supervisor", "auditor", "admin"})
 PASSWORD: Final = "demo"
@@ -70,7 +71,7 @@ def customer_user(name: str = "ming") -> User:
 
 
 def staff_user(role: str = "staff") -> User:
-    """`staff`, `supervisor`, `warehouse`, `auditor` with the group of that role, or the superuser `admin`."""
+    """A role of `GROUPS` with its group (`staff`, `supervisor`, `warehouse` …), or the superuser `admin`."""
     member = user(role, is_staff=role in IN_ADMIN, is_superuser=role == "admin")
     if role in GROUPS:
         member.groups.set([Group.objects.get(name=GROUPS[role])])

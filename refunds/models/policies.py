@@ -60,6 +60,15 @@ class RefundPolicy(models.Model):
                 fields=["currency"], condition=Q(state=PolicyState.DRAFT), name="one_draft_per_currency"
             ),
             models.CheckConstraint(condition=Q(quote_minutes__gt=0), name="policy_quote_life_positive"),
+            models.CheckConstraint(
+                condition=Q(return_window_days__gt=0, lost_after_days__gt=0), name="policy_days_positive"
+            ),
+            models.CheckConstraint(
+                condition=Q(edited_by__isnull=True)
+                | Q(published_by__isnull=True)
+                | ~Q(published_by=models.F("edited_by")),
+                name="nobody_publishes_their_own_draft",
+            ),
         ]
 
     def __str__(self) -> str:

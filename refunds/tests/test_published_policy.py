@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from orders.tests import cast
@@ -37,6 +37,10 @@ def new_version(**changes: Any) -> RefundPolicy:
         {"in_force_from": timezone.now()},
         {"version": 9},
         {"state": PolicyState.DRAFT},
+        {"compensation_cap": 10**9},
+        {"shop_fault_reasons": []},
+        {"quote_minutes": 1},
+        {"note": "別的話"},
     ],
 )
 def test_what_a_published_policy_says_cannot_change(change: dict[str, Any]) -> None:
@@ -55,6 +59,46 @@ def test_a_draft_can_change_and_go() -> None:
     draft.return_fee = 100
     draft.save()
     draft.delete()
+
+
+def sql(state: str, of_version: int) -> None:
+    """Whoever speaks to the database past all services."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE refunds_refundpolicy SET state = %s WHERE currency = 'TWD' AND version = %s", [state, of_version]
+        )
+
+
+@pytest.mark.parametrize(
+    ("now", "then"),
+    [
+        (PolicyState.DRAFT, PolicyState.SUPERSEDED),
+        (PolicyState.PUBLISHED, PolicyState.DRAFT),
+        (PolicyState.SUPERSEDED, PolicyState.PUBLISHED),
+        (PolicyState.SUPERSEDED, PolicyState.DRAFT),
+    ],
+)
+def test_the_database_knows_the_way_of_a_policy(now: str, then: str) -> None:
+    policy = new_version(state=now)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        sql(then, 2)
+    policy.refresh_from_db()
+    assert policy.state == now
+
+
+def test_the_database_publishes_no_draft_for_orders_of_the_past() -> None:
+    new_version(state=PolicyState.DRAFT, in_force_from=timezone.now() - timedelta(seconds=1))
+    with pytest.raises(IntegrityError, match="rules of the past"), transaction.atomic():
+        sql(PolicyState.PUBLISHED, 2)
+    RefundPolicy.objects.filter(version=2).update(in_force_from=timezone.now() + timedelta(hours=1))
+    sql(PolicyState.PUBLISHED, 2)
+
+
+def test_the_database_lets_nobody_publish_what_they_edited_last() -> None:
+    user = cast.staff_user("supervisor")
+    new_version(state=PolicyState.DRAFT, edited_by=user, in_force_from=timezone.now() + timedelta(hours=1))
+    with pytest.raises(IntegrityError, match="nobody_publishes_their_own_draft"), transaction.atomic():
+        RefundPolicy.objects.filter(version=2).update(state=PolicyState.PUBLISHED, published_by=user)
 
 
 def test_an_order_is_settled_by_the_version_in_force_when_it_was_placed() -> None:

@@ -1,0 +1,80 @@
+"""Why a version of the rules cannot be written or published, in words. The codes are stable."""
+
+from datetime import datetime
+
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from orders.errors import InvalidInput, NotFound, Refusal
+
+
+def no_such_policy() -> NotFound:
+    return NotFound(
+        _("There is no refund policy with this currency and version."),
+        hint=_("Look at the list of versions."),
+        field="version",
+    )
+
+
+def unknown_currency(currencies: str) -> InvalidInput:
+    return InvalidInput("currency", _("It must be one of: %(currencies)s.") % {"currencies": currencies})
+
+
+def not_a_draft(name: str, state: str) -> Refusal:
+    """`name` as in “TWD v2”, `state` in words."""
+    return Refusal(
+        "wrong_state",
+        _("%(policy)s is no draft any more (%(state)s), and what was published stays as it is.")
+        % {"policy": name, "state": state},
+        hint=_("Draft a new version."),
+    )
+
+
+def draft_changed() -> Refusal:
+    return Refusal(
+        "draft_changed",
+        _("Somebody has changed this draft since you opened it. Nothing was saved."),
+        hint=_("Look at the draft as it is now, and decide once more."),
+    )
+
+
+def own_draft() -> Refusal:
+    return Refusal(
+        "own_draft",
+        _("Whoever edited a draft last cannot also publish it."),
+        hint=_("Ask another person who may publish policies."),
+        status=403,
+    )
+
+
+def too_early(earliest: datetime) -> InvalidInput:
+    """Orders that exist already keep the rules they were placed under."""
+    return InvalidInput(
+        "in_force_from",
+        _("A new version is for orders to come: it can be in force from %(moment)s at the earliest.")
+        % {"moment": _moment(earliest)},
+        hint=_("Choose a later moment."),
+    )
+
+
+def not_after_the_newest(newest: datetime) -> InvalidInput:
+    return InvalidInput(
+        "in_force_from",
+        _("The newest published version is in force from %(moment)s; the next one begins after it.")
+        % {"moment": _moment(newest)},
+        hint=_("Choose a later moment."),
+    )
+
+
+def too_late(latest: datetime) -> InvalidInput:
+    return InvalidInput(
+        "in_force_from",
+        _("That is too far ahead: at the latest %(moment)s. What is published cannot be taken back.")
+        % {"moment": _moment(latest)},
+        hint=_("Keep it as a draft until then, or choose an earlier moment."),
+    )
+
+
+def _moment(value: datetime) -> str:
+    return date_format(timezone.localtime(value), "DATETIME_FORMAT")

@@ -1,0 +1,90 @@
+"""Reading versions of the rules: lists of them, one of them, and how each stands today."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal
+
+from django.db.models import QuerySet
+
+from orders.money import DECIMALS
+from refunds.models import RefundPolicy
+from refunds.states import SETTLING, PolicyState
+
+Phase = Literal["draft", "coming", "in_force", "past"]
+
+VIEW: Final = "refunds.view_refundpolicy"
+# What a version says. Everything else of the row says how it came about.
+RULES: Final = (
+    "return_fee",
+    "return_fee_enabled",
+    "return_window_days",
+    "lost_after_days",
+    "excluded_categories",
+    "shop_fault_reasons",
+    "tender_order",
+    "approval_above",
+    "compensation_cap",
+    "quote_minutes",
+    "note",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a version stands: `until` is when the next one takes over, None while none is published."""
+
+    policy: RefundPolicy
+    phase: Phase
+    until: datetime | None
+
+
+def versions(*, currency: str = "") -> QuerySet[RefundPolicy]:
+    """All versions, the newest first, with the accounts that wrote and published them."""
+    rows = RefundPolicy.objects.select_related("edited_by", "published_by").order_by("currency", "-version")
+    return rows.filter(currency=currency) if currency else rows
+
+
+def find(currency: str, version: int) -> RefundPolicy | None:
+    """One version. What cannot be a currency never reaches the database."""
+    return versions(currency=currency).filter(version=version).first() if currency in DECIMALS else None
+
+
+def newest_settling(currency: str) -> RefundPolicy | None:
+    """The published version whose day comes last."""
+    return versions(currency=currency).filter(state__in=SETTLING).order_by("-in_force_from", "-version").first()
+
+
+def standings(rows: Iterable[RefundPolicy], *, now: datetime) -> list[Standing]:
+    """How each stands. `rows` must hold all versions of each currency in it."""
+    known = list(rows)
+    return [_standing(policy, known, now) for policy in known]
+
+
+def _standing(policy: RefundPolicy, known: list[RefundPolicy], now: datetime) -> Standing:
+    if policy.state == PolicyState.DRAFT:
+        return Standing(policy, "draft", None)
+    later = [
+        other.in_force_from
+        for other in known
+        if other.currency == policy.currency
+        and other.state in SETTLING
+        and (other.in_force_from, other.version) > (policy.in_force_from, policy.version)
+    ]
+    until = min(later, default=None)
+    if policy.in_force_from > now:
+        return Standing(policy, "coming", until)
+    return Standing(policy, "past" if until and until <= now else "in_force", until)
+
+
+def rules_of(policy: RefundPolicy) -> dict[str, Any]:
+    """What the version says, by the names of the model's fields."""
+    return {name: getattr(policy, name) for name in RULES}
+
+
+def seen_of(policy: RefundPolicy) -> str:
+    """Stands for what the version says and who wrote it: whoever sends it back has seen exactly that."""
+    content = {**rules_of(policy), "edited_by": policy.edited_by_id, "row": policy.pk}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:20]
