@@ -37,6 +37,7 @@ register_subject("refund", Refund)
 register_subject("return", Return)
 register_subject("allocation", RefundAllocation)
 register_subject("gateway_attempt", GatewayAttempt)
+register_subject("policy", RefundPolicy)
 
 
 class Record(ReadOnlyAdmin):
@@ -86,11 +87,23 @@ class AttemptInline(ReadOnlyInline):
 
 @admin.register(RefundPolicy)
 class RefundPolicyAdmin(ReadOnlyAdmin):
-    amounts: ClassVar = dict.fromkeys(("return_fee", "approval_above"), "currency")
-    list_display = ("__str__", "state", "in_force_from", "return_fee", "return_fee_enabled", "approval_above")
-    search_fields = ("currency", "version")
-    list_filter = ("currency", "state")
+    amounts: ClassVar = dict.fromkeys(("return_fee", "approval_above", "compensation_cap"), "currency")
+    list_display = ("__str__", "state", "in_force_from", "return_fee", "approval_above", "edited_by", "published_by")
+    list_select_related = ("edited_by", "published_by")
+    search_fields = ("currency", "version", "note")
+    list_filter = (
+        "currency",
+        "state",
+        "return_fee_enabled",
+        ("edited_by", admin.RelatedOnlyFieldListFilter),
+        ("published_by", admin.RelatedOnlyFieldListFilter),
+    )
     date_hierarchy = "in_force_from"
+    extra_fields = ("history",)
+
+    @admin.display(description=_("history"))
+    def history(self, policy: RefundPolicy) -> str:
+        return list_link(AuditEvent, gettext("Audit events about it"), subject_type="policy", subject_id=policy.pk)
 
 
 @admin.register(RefundQuote)

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from orders import converters  # noqa: F401  (registers `order_number`)
-from refunds.api import quotes, refunds
+from refunds.api import policies, quotes, refunds
 
 urlpatterns = [
     path(
@@ -19,4 +19,11 @@ urlpatterns = [
     path("refunds/<str:refund_id>/settle/", refunds.SettleView.as_view(), name="api-refund-settle"),
     path("refunds/<str:refund_id>/approve/", refunds.ApproveView.as_view(), name="api-refund-approve"),
     path("refunds/<str:refund_id>/reject/", refunds.RejectView.as_view(), name="api-refund-reject"),
+    path("refund-policies/", policies.PoliciesView.as_view(), name="api-policies"),
+    path("refund-policies/<str:currency>/<int:version>/", policies.PolicyView.as_view(), name="api-policy"),
+    path(
+        "refund-policies/<str:currency>/<int:version>/publish/",
+        policies.PublishView.as_view(),
+        name="api-policy-publish",
+    ),
 ]
