@@ -227,7 +227,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["backoffice.json_bodies.JsonBodies"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "backoffice.api_page.Described",
     "DEFAULT_PAGINATION_CLASS": "backoffice.api.Pages",
     "PAGE_SIZE": 20,
     "EXCEPTION_HANDLER": "backoffice.api.one_error_object",
