@@ -24,6 +24,13 @@ _actions: dict[str, Words] = {
     "shipment.delivered": _("shipment delivered"),
     "shipment.lost": _("shipment lost"),
     "shipment.corrected": _("shipment corrected"),
+    "order.address_changed": _("shipping address changed"),
+    "product.added": _("product added"),
+    "product.changed": _("product changed"),
+    "store_credit.granted": _("store credit granted"),
+    "store_credit.spent": _("store credit spent"),
+    "store_credit.refunded": _("refunded to store credit"),
+    "store_credit.corrected": _("store credit corrected"),
     "customer_link.issued": _("customer link made"),
     "customer_link.revoked": _("customer link revoked"),
 }
