@@ -98,12 +98,32 @@ class ShippingBody(StrictBody):
         return attrs
 
 
+class AddressBody(StrictBody):
+    """Where goods are sent. `district` may be empty where there is none."""
+
+    recipient = StrictText(max_length=120)
+    phone = StrictPattern(
+        r"\+?[0-9 ()#-]{6,30}",
+        gettext_lazy("A phone number has 6 to 30 digits; spaces, +, -, # and () may stand in it."),
+    )
+    postal_code = StrictPattern(
+        "[0-9A-Za-z][0-9A-Za-z -]{1,9}", gettext_lazy("A postal code has 2 to 10 letters and digits.")
+    )
+    city = StrictText(max_length=60)
+    district = StrictText(max_length=60, allow_blank=True)
+    street = StrictText(max_length=200)
+
+
 class PaymentBody(StrictBody):
-    """Money that was received. `provider` names the gateway; left out, it is the one in use."""
+    """Money that was received. `provider` names the gateway; left out, it is the one in use.
+
+    `provider_ref` is the gateway's own number of the charge; left out, the gateway knows it by `external_id`.
+    """
 
     external_id = StrictText(max_length=64)
     method = serializers.ChoiceField(choices=PaymentMethod.choices)
     provider = StrictText(max_length=40, required=False)
+    provider_ref = StrictText(max_length=120, required=False, allow_blank=True, default="")
     last4 = StrictPattern(
         "[0-9]{4}", gettext_lazy("This must be the last four digits."), required=False, allow_blank=True, default=""
     )
@@ -147,6 +167,7 @@ class OrderBody(StrictBody):
     lines = many(LineBody, allow_empty=False, max_length=MAX_LINES)
     discounts = many(DiscountBody, required=False, max_length=MAX_PARTS)
     shipping = ShippingBody()
+    shipping_address = AddressBody(required=False, allow_null=True, default=None)
     payments = many(PaymentBody, required=False, max_length=MAX_PARTS)
     shipments = many(ShipmentBody, required=False, max_length=MAX_SHIPMENTS)
 

@@ -144,6 +144,7 @@ def _order(facts: Mapping[str, Any], digest: str, customer: Customer) -> Order:
         shipping_standard_fee=shipping["standard_fee"],
         shipping_free_from=shipping["free_from"],
         shipping_waiver=shipping["waiver"],
+        shipping_address=facts["shipping_address"],
         intake_digest=digest,
     )
 
@@ -177,6 +178,7 @@ def _write_payments(order: Order, payments: Iterable[Mapping[str, Any]]) -> None
             external_id=payment["external_id"],
             method=payment["method"],
             provider=payment.get("provider") or _usual_provider(payment["method"]),
+            provider_ref=payment["provider_ref"],
             last4=payment["last4"],
             amount=payment["amount"],
             captured_at=payment["captured_at"] or order.placed_at,
@@ -210,6 +212,7 @@ def _check_payments(order: Order, payments: Iterable[Mapping[str, Any]]) -> int:
 def _record(order: Order, facts: Mapping[str, Any], price: int, actor: Actor) -> None:
     """What was taken in, without the customer's name and address: the history is kept longer than those."""
     chosen = {**facts, "customer": {"external_id": facts["customer"]["external_id"]}}
+    del chosen["shipping_address"]
     audit.record(
         action="order.taken_in",
         actor=actor,

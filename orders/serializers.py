@@ -72,8 +72,17 @@ class ShippingSerializer(serializers.ModelSerializer[Order]):
         fields = ["method", "charged", "standard_fee", "free_from", "waiver"]
 
 
+class AddressSerializer(serializers.Serializer[Any]):
+    recipient = serializers.CharField()
+    phone = serializers.CharField()
+    postal_code = serializers.CharField()
+    city = serializers.CharField()
+    district = serializers.CharField(allow_blank=True)
+    street = serializers.CharField()
+
+
 class PaymentSerializer(serializers.ModelSerializer[Payment]):
-    """`refunded_amount` is what has been given back or is promised."""
+    """`refunded_amount` is what has been given back or is promised; `provider_ref` the gateway's own charge number."""
 
     payment_id = serializers.CharField(source="id")
     display = serializers.SerializerMethodField()
@@ -85,6 +94,7 @@ class PaymentSerializer(serializers.ModelSerializer[Payment]):
             "external_id",
             "method",
             "provider",
+            "provider_ref",
             "last4",
             "amount",
             "display",
@@ -153,6 +163,7 @@ class OrderSerializer(serializers.ModelSerializer[Order]):
     lines = LineSerializer(many=True)
     discounts = DiscountSerializer(many=True)
     shipping = ShippingSerializer(source="*")
+    shipping_address = AddressSerializer(allow_null=True)
     payments = PaymentSerializer(many=True)
     shipments = ShipmentSerializer(many=True)
     paid = serializers.SerializerMethodField()
@@ -168,6 +179,7 @@ class OrderSerializer(serializers.ModelSerializer[Order]):
             "lines",
             "discounts",
             "shipping",
+            "shipping_address",
             "payments",
             "paid",
             "display_paid",

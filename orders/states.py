@@ -29,6 +29,10 @@ SHIPMENT_MOVES: dict[str, frozenset[str]] = {
 }
 
 
+# Ways of shipping in which the customer comes for the goods: such an order has no address to be sent to.
+PICKUP_METHODS: frozenset[str] = frozenset({"store_pickup", "convenience_store"})
+
+
 class CreditKind(models.TextChoices):
     """Why a customer's store credit changed."""
 
