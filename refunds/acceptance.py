@@ -1,10 +1,13 @@
 """The goods of a return have been looked at and are taken back: the amount is worked out anew, and paid.
 
-Between the promise and the acceptance the order may have changed, and a claimed defect may not be one. More than was
-promised is paid as it is; less is not paid before a second person has approved it.
+Between the promise and the acceptance the order may have changed, a claimed defect may not be one, and not everything
+may have come back as it should: only accepted units are settled or replaced, the others are the customer's again. More
+than was promised is paid as it is; less is not paid before a second person has approved it.
 """
 
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -14,53 +17,75 @@ from orders import audit
 from orders.actors import Actor, system_actor
 from orders.errors import InvalidInput
 from orders.models import Order
-from refunds import payout, quotes, return_states, returns
+from refunds import exchange_errors, findings, payout, quotes, replacements, return_states, returns
 from refunds.choices import clean_note
 from refunds.ending import computed, correlation_of, spend
-from refunds.models import RefundQuote, Return
+from refunds.models import RefundQuote, Replacement, Return, ReturnLine
 from refunds.selection import CLAIMS, Picked, is_shop_fault
 from refunds.settling import work_out
 from refunds.states import Asker, QuoteAction, Reason, RefundState, ReturnKind, ReturnState
 
 # What whoever looks at the goods may put in the place of the customer's reason.
-_FINDINGS = CLAIMS | {Reason.CHANGED_MIND, Reason.OTHER}
+_REASONS = CLAIMS | {Reason.CHANGED_MIND, Reason.OTHER}
 RETURNS = system_actor("returns")
 
 
 @transaction.atomic
 def accept(*, return_id: str, actor: Actor, note: str = "", found: Mapping[str, str] | None = None) -> Return:
-    """Take the goods back: a return is refunded, an exchange waits for its replacement.
+    """Take back what was received in order: a return is refunded, an exchange waits for its replacement.
 
     `found`: line_item_id to the reason that the goods show, where it differs from the customer's. By staff with
-    `orders.handle_shipments`. Raises NotAllowed, NotFound, InvalidInput, and Refusal wrong_state.
+    `orders.handle_shipments`. Raises NotAllowed, NotFound, InvalidInput, and Refusal wrong_state, nothing_accepted.
     """
     text = clean_note(note)
     request = returns.locked(return_id, actor)
     returns.require_state(request, ReturnState.RECEIVED)
-    findings = _checked(request, found or {})
-    return_states.move(request=request, to=ReturnState.ACCEPTED, actor=actor, note=text)
+    reasons = _checked(request, found or {})
+    accepted = findings.accepted_lines(request)
+    if not accepted:
+        raise exchange_errors.nothing_accepted(request.pk)
+    seen = {"found": findings.as_json(findings.known(request)), "reasons": reasons}
+    return_states.move(request=request, to=ReturnState.ACCEPTED, actor=actor, note=text, seen=seen)
     if request.kind == ReturnKind.REFUND:
-        _refund(request.order, request, actor, text, findings)
+        _refund(request.order, request, actor, text, _Goods(accepted, reasons))
+    else:
+        _replace_only(request, accepted, actor)
     return request
+
+
+@dataclass(frozen=True, slots=True)
+class _Goods:
+    """The accepted units by line of the return, and the reasons that they show instead of the customer's."""
+
+    accepted: list[tuple[ReturnLine, int]]
+    reasons: Mapping[str, str]
+
+
+def _replace_only(request: Return, accepted: list[tuple[ReturnLine, int]], actor: Actor) -> None:
+    units: Counter[tuple[int, int | None]] = Counter()
+    for line, quantity in accepted:
+        units[line.shipment_line_id, line.product_id] += quantity
+    replacement = replacements.of_locked_order(request.order, Replacement.objects.get(return_request=request).pk)
+    replacements.reduce_to(replacement, units, actor)
 
 
 def _checked(request: Return, found: Mapping[str, str]) -> dict[str, str]:
     lines = set(request.lines.values_list("line_item__line_item_id", flat=True))
     for line_item_id, reason in found.items():
-        if line_item_id not in lines or reason not in _FINDINGS:
+        if line_item_id not in lines or reason not in _REASONS:
             raise InvalidInput(
                 f"found.{line_item_id}"[:64],
-                _("Name a line of this return, and one of: %(reasons)s.") % {"reasons": ", ".join(sorted(_FINDINGS))},
+                _("Name a line of this return, and one of: %(reasons)s.") % {"reasons": ", ".join(sorted(_REASONS))},
             )
     return dict(found)
 
 
-def _refund(order: Order, request: Return, actor: Actor, note: str, findings: Mapping[str, str]) -> None:
+def _refund(order: Order, request: Return, actor: Actor, note: str, back: _Goods) -> None:
     promised = request.quote
     assert promised is not None, "the database demands a quote of a return for a refund"
-    quote = _fresh_quote(order, request, promised, findings)
+    quote = _fresh_quote(order, request, promised, back)
     spend(quote=quote, actor=RETURNS, note=note)
-    returns.release_units(request)
+    returns.release_units(request, actor=RETURNS)
     refund = payout.create_refund(
         order=order,
         quote=quote,
@@ -75,19 +100,19 @@ def _refund(order: Order, request: Return, actor: Actor, note: str, findings: Ma
         return_states.move(request=request, to=ReturnState.REFUNDED, actor=RETURNS)
 
 
-def _fresh_quote(order: Order, request: Return, promised: RefundQuote, findings: Mapping[str, str]) -> RefundQuote:
+def _fresh_quote(order: Order, request: Return, promised: RefundQuote, back: _Goods) -> RefundQuote:
     """What the goods that came back come to today, by the policy that the promise was made under."""
     rules = promised.policy
     picked = [
         Picked(
             line=line.line_item,
             shipment_line=line.shipment_line,
-            quantity=line.quantity,
-            reason=(reason := findings.get(line.line_item.line_item_id, line.reason)),
+            quantity=quantity,
+            reason=(reason := back.reasons.get(line.line_item.line_item_id, line.reason)),
             shop_fault=is_shop_fault(reason, "return", rules),
             state="returning",
         )
-        for line in request.lines.select_related("line_item", "shipment_line__line_item")
+        for line, quantity in back.accepted
     ]
     worked = work_out(order=order, action=QuoteAction.RETURN, picked=picked, rules=rules, without=request)
     who: dict[str, Any] = {
@@ -103,7 +128,7 @@ def _fresh_quote(order: Order, request: Return, promised: RefundQuote, findings:
         subject_type="quote",
         subject_id=quote.pk,
         order=order,
-        chosen={"return_id": request.pk, "found": dict(findings)},
+        chosen={"return_id": request.pk, "found": dict(back.reasons)},
         computed={**computed(quote), "promised": promised.amount},
         correlation=correlation_of(quote),
     )

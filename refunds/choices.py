@@ -18,12 +18,16 @@ MAX_NOTE: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class LineChoice:
-    """Some units of a line and why they leave. `quantity` None: all that can. `action` only where several fit."""
+    """Some units of a line and why they leave. `quantity` None: all that can. `action` only where several fit.
+
+    `product_id`: of an exchange, what is wanted instead; None: the same again.
+    """
 
     line_item_id: str
     quantity: int | None
     reason: str
     action: str | None = None
+    product_id: str | None = None
 
 
 class LineChoiceBody(StrictBody):
@@ -38,6 +42,42 @@ class ChoicesBody(StrictBody):
 
     lines = many(LineChoiceBody, allow_empty=False, max_length=MAX_LINES)
     reason = serializers.ChoiceField(choices=Reason.choices, required=False)
+
+
+class ExchangeLineBody(StrictBody):
+    """`product_id`: another product of the same price; left out or null: the same again."""
+
+    line_item_id = StrictText(max_length=16)
+    quantity = StrictInteger(min_value=1, max_value=MAX_QUANTITY)
+    reason = serializers.ChoiceField(choices=Reason.choices)
+    product_id = StrictText(max_length=64, required=False, allow_null=True, default=None)
+
+
+class ExchangeLinesBody(StrictBody):
+    """Goods that are exchanged."""
+
+    lines = many(ExchangeLineBody, allow_empty=False, max_length=MAX_LINES)
+
+
+class ResendLineBody(StrictBody):
+    """`reason` may stand here as it does elsewhere; whether the goods are lost, their parcel says."""
+
+    line_item_id = StrictText(max_length=16)
+    quantity = StrictInteger(min_value=1, max_value=MAX_QUANTITY)
+    reason = serializers.ChoiceField(choices=Reason.choices, required=False, default=Reason.LOST)
+
+
+class ResendLinesBody(StrictBody):
+    """Lost goods that are sent again."""
+
+    lines = many(ResendLineBody, allow_empty=False, max_length=MAX_LINES)
+
+
+class ParcelBody(StrictBody):
+    """By whom goods are sent, and under which number."""
+
+    carrier = StrictText(max_length=80, required=False, allow_blank=True, default="")
+    tracking_number = StrictText(max_length=80, required=False, allow_blank=True, default="")
 
 
 def parse_choices(body: object) -> list[LineChoice]:

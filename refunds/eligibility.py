@@ -21,6 +21,7 @@ UnitState = Literal[
     "window_over",
     "returning",
     "exchanging",
+    "resending",
     "cancelled",
     "refunded",
 ]
@@ -33,6 +34,7 @@ RefusalCode = Literal[
     "already_refunded",
     "already_returning",
     "already_exchanging",
+    "already_resending",
     "excluded_category",
     "mixed_actions",
     "ambiguous_action",
@@ -52,6 +54,7 @@ REFUSED: Final[Mapping[UnitState, RefusalCode]] = {
     "window_over": "return_window_over",
     "returning": "already_returning",
     "exchanging": "already_exchanging",
+    "resending": "already_resending",
     "cancelled": "already_cancelled",
     "refunded": "already_refunded",
 }

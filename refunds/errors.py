@@ -69,13 +69,20 @@ def reason_is_not_lost(name: str, field: str) -> InvalidInput:
     )
 
 
-def needs_a_person(order: Order, *, by_hand: bool) -> Refusal:
-    """`by_hand`: the payment was made in cash; else its payment provider is not connected here."""
+def needs_a_person(order: Order, *, by_hand: bool, because: str = "") -> Refusal:
+    """`by_hand`: the payment was made in cash. `because`: what its provider cannot do (`gateways/plan.py`); else the
+    provider is not connected here.
+    """
+    reasons = {
+        "cannot_partial": _("Part of this refund would go back to a payment that its provider refunds only as a whole."),
+        "window_over": _("Part of this refund would go back to a payment that its provider refunds no longer."),
+    }
+    not_connected = _("Part of this refund would go back through a payment provider that is not connected here.")
     return Refusal(
         "needs_a_person",
         _("Part of this refund would go back to a payment in cash on delivery, and no machine can do that.")
         if by_hand
-        else _("Part of this refund would go back through a payment provider that is not connected here."),
+        else reasons.get(because, not_connected),
         hint=_("Let a person of the shop take over: they arrange the transfer."),
         details={"order_number": order.number},
     )
@@ -91,8 +98,16 @@ def no_such_refund() -> NotFound:
     return NotFound(_("There is no refund with this id."), hint=_("Check the id."), field="refund_id")
 
 
+def no_such_approval() -> NotFound:
+    return NotFound(_("There is no approval with this id."), hint=_("Check the id."), field="approval_id")
+
+
 def no_such_return() -> NotFound:
     return NotFound(_("There is no return with this id."), hint=_("Check the id."), field="return_id")
+
+
+def no_such_replacement() -> NotFound:
+    return NotFound(_("There is no replacement with this id."), hint=_("Check the id."), field="replacement_id")
 
 
 def note_missing(field: str) -> InvalidInput:
@@ -186,9 +201,88 @@ def paid_already(refund_id: str) -> Refusal:
 def own_decision() -> Refusal:
     return Refusal(
         "own_decision",
-        _("Whoever asked for this refund or confirmed it cannot also approve or reject it."),
+        _("Whoever asked for this, confirmed it or gets the money cannot also approve or reject it."),
         hint=_("Ask another person who may approve."),
         status=403,
+    )
+
+
+def approval_expired() -> Refusal:
+    return Refusal(
+        "approval_expired",
+        _("Nobody decided about this in time, so nothing was done."),
+        hint=_("Ask for it anew if it is still wanted."),
+    )
+
+
+def needs_assignment(order: Order, refund_id: str) -> Refusal:
+    return Refusal(
+        "needs_assignment",
+        _("A refund of this order was made elsewhere (%(refund_id)s), and nobody has said yet for which goods.")
+        % {"refund_id": refund_id},
+        hint=_("Let a person of the shop enter its goods first: until then nobody knows what is still due."),
+        details={"order_number": order.number, "refund_id": refund_id},
+    )
+
+
+def payments_have_less(amount: int, currency: str, field: str) -> Refusal:
+    return Refusal(
+        "payments_have_less",
+        _("The payments of this order do not have %(amount)s left that nobody else was promised.")
+        % {"amount": format_money(amount, currency)},
+        hint=_("Ask for less, or give it in another way."),
+        field=field,
+    )
+
+
+def above_compensation_cap(cap: int, used: int, currency: str, field: str) -> Refusal:
+    """`used`: what is proposed, approved or paid already."""
+    words = {"cap": format_money(cap, currency), "left": format_money(max(cap - used, 0), currency)}
+    return Refusal(
+        "above_compensation_cap",
+        _("Compensations of one order may come to %(cap)s together; %(left)s of that are left.") % words,
+        hint=_("Propose at most what is left, or let a person of the shop decide what else can be done."),
+        field=field,
+        details={"cap": cap, "used": used, "left": max(cap - used, 0), "currency": currency},
+    )
+
+
+def reference_reused(field: str) -> Refusal:
+    return Refusal(
+        "reference_reused",
+        _("This reference was used before, for something else."),
+        hint=_("Use a new reference for a new request; send the same request to repeat it."),
+        field=field,
+    )
+
+
+def no_exception_needed() -> Refusal:
+    return Refusal(
+        "no_exception_needed",
+        _("These goods can be returned by the ordinary rules."),
+        hint=_("Ask for an ordinary quote for the same goods."),
+    )
+
+
+def already_asked(approval_id: str) -> Refusal:
+    return Refusal(
+        "already_asked",
+        _("An exception for these goods already waits for a second person: %(approval_id)s.")
+        % {"approval_id": approval_id},
+        hint=_("Wait for that decision."),
+        details={"approval_id": approval_id},
+    )
+
+
+def no_such_order() -> NotFound:
+    return NotFound(_("There is no order with this number."), hint=_("Check the number."), field="order_number")
+
+
+def waits_for_approval() -> Refusal:
+    return Refusal(
+        "waits_for_approval",
+        _("This quote is an exception to a rule and waits for a second person of the shop. Nothing was refunded."),
+        hint=_("Once that person has approved it, the return is opened by itself."),
     )
 
 

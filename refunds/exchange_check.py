@@ -1,28 +1,133 @@
-"""Whether goods can be exchanged, and which units an exchange would take. It changes nothing, so the agent may ask."""
+"""Whether goods can be exchanged, and which units an exchange would take. It changes nothing, so the agent may ask.
 
-from collections.abc import Sequence
-from dataclasses import replace
+For the same product, or for another of the same price in the same currency (docs/money.md, states): then the settlement
+stays as it is. Anything else goes to a person.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from django.utils import timezone
 
-from orders.models import LineItem, Order, ShipmentLine
-from refunds.choices import LineChoice
+from orders import stock
+from orders.products import product_by_id
+from orders.models import LineItem, Order, Product, ShipmentLine
+from orders.strict import validated
+from refunds import exchange_errors
+from refunds.choices import ExchangeLinesBody, LineChoice
+from refunds.eligibility import Action
 from refunds.goods import unit_groups
 from refunds.history import policy_for
 from refunds.selection import select
 
-# Line, its units' parcel, how many of them, and why.
-Unit = tuple[LineItem, ShipmentLine, int, str]
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """`quantity` units of a line in one parcel, and why. `product` comes in their place; None: the same again."""
+
+    line: LineItem
+    shipment_line: ShipmentLine
+    quantity: int
+    reason: str
+    product: Product | None = None
+
+    @property
+    def replaced_by(self) -> Product:
+        """What is sent: what was asked for, else what is there now, which may be another product than the line's."""
+        return self.product or self.shipment_line.product or self.line.product
+
+
+def parse_exchange(body: object) -> list[LineChoice]:
+    """`{"lines": [{"line_item_id", "quantity", "reason", "product_id"?}]}` as choices. Raises InvalidInput."""
+    return exchange_choices(validated(ExchangeLinesBody, body)["lines"])
+
+
+def exchange_choices(lines: Iterable[dict[str, object]]) -> list[LineChoice]:
+    """Choices from the validated `lines` of an exchange."""
+    return [LineChoice(action="exchange", **line) for line in lines]  # type: ignore[arg-type]
 
 
 def check_exchange(order: Order, choices: Sequence[LineChoice]) -> list[Unit]:
-    """Which units an exchange would take: (line, shipment line, quantity, reason). Changes nothing.
+    """Which units an exchange would take, and for what. Changes nothing.
 
-    Delivered goods within their window, for the same product. Raises InvalidInput or a Refusal in words.
+    Delivered goods within their window. Raises InvalidInput or a Refusal in words, among them `unknown_product`,
+    `currency_differs`, `price_differs` and `out_of_stock`.
     """
-    wanted = [replace(choice, action="exchange") for choice in choices]
+    units = check_units(order, choices, "exchange")
+    require_stock(units)
+    return units
+
+
+def check_units(order: Order, choices: Sequence[LineChoice], action: Action) -> list[Unit]:
+    """The units that `action` would take of the chosen lines, the earliest parcel first; stock is not looked at."""
+    wanted = [replace(choice, action=action) for choice in choices]
     groups = unit_groups(order, now=timezone.now())
     _, picked = select(order=order, groups=groups, choices=wanted, policy=policy_for(order), by_staff=False)
-    return [
-        (item.line, item.shipment_line, item.quantity, item.reason) for item in picked if item.shipment_line is not None
+    lines = {group.line.line_item_id: group.line for group in groups}
+    products_wanted = _products_of(order, choices, lines)
+    units = [
+        Unit(item.line, item.shipment_line, item.quantity, item.reason, _other(products_wanted, item.shipment_line))
+        for item in picked
+        if item.shipment_line is not None
     ]
+    _refuse_two_products(units, choices)
+    return units
+
+
+def _refuse_two_products(units: Sequence[Unit], choices: Sequence[LineChoice]) -> None:
+    """A parcel holds one product for each line; units that were replaced by something else may lie beside others."""
+    seen: dict[str, Product] = {}
+    for unit in units:
+        line_item_id = unit.line.line_item_id
+        if seen.setdefault(line_item_id, unit.replaced_by) != unit.replaced_by:
+            index = next(index for index, choice in enumerate(choices) if choice.line_item_id == line_item_id)
+            raise exchange_errors.two_products(unit.line.name, f"lines[{index}].quantity")
+
+
+def _products_of(order: Order, choices: Sequence[LineChoice], lines: dict[str, LineItem]) -> dict[int, Product | None]:
+    """What is wanted for each line, by its key."""
+    wanted: dict[int, Product | None] = {}
+    for index, choice in enumerate(choices):
+        field, line = f"lines[{index}].product_id", lines[choice.line_item_id]
+        product = None if choice.product_id is None else _product(order, line, choice.product_id, field)
+        if wanted.setdefault(line.pk, product) != product:
+            raise exchange_errors.two_products(line.name, field)
+    return wanted
+
+
+def _product(order: Order, line: LineItem, product_id: str, field: str) -> Product:
+    product = product_by_id(product_id)
+    if product is None:
+        raise exchange_errors.unknown_product(product_id, field)
+    if product.pk == line.product_id:
+        return product  # bought at this price, whatever it costs today
+    if product.currency != order.currency:
+        raise exchange_errors.currency_differs(product, order, field)
+    if product.price != line.unit_price:
+        raise exchange_errors.price_differs(product, line, order, field)
+    return product
+
+
+def _other(wanted: dict[int, Product | None], shipment_line: ShipmentLine) -> Product | None:
+    """The product that is wanted instead; None if that is what is there already."""
+    product = wanted[shipment_line.line_item_id]
+    there = shipment_line.product_id or shipment_line.line_item.product_id
+    return None if product is None or product.pk == there else product
+
+
+def require_stock(units: Sequence[Unit]) -> None:
+    """Raises the refusal `out_of_stock` if there is less of a product than these units need together."""
+    for product, quantity in pieces_of(units):
+        left = stock.available(product)
+        if left is not None and left < quantity:
+            raise exchange_errors.out_of_stock(product, left)
+
+
+def pieces_of(units: Sequence[Unit]) -> list[tuple[Product, int]]:
+    """How many pieces of each product these units need, in the order of the products' rows (lock order)."""
+    found = {unit.replaced_by.pk: unit.replaced_by for unit in units}
+    needed: Counter[int] = Counter()
+    for unit in units:
+        needed[unit.replaced_by.pk] += unit.quantity
+    return [(found[key], needed[key]) for key in sorted(needed)]

@@ -5,7 +5,7 @@ and put beside the refunds and returns that moved them.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -16,15 +16,16 @@ from orders.models import LineItem, Order, Shipment, ShipmentLine
 from orders.states import ShipmentState
 from refunds.eligibility import UnitState, last_return_day, shipped_state
 from refunds.history import policy_for
-from refunds.models import QuoteLine, RefundPolicy, ReturnLine
-from refunds.states import OPEN_RETURNS, RELEASED, ReturnKind
+from refunds.models import QuoteLine, RefundPolicy, ReplacementLine, ReturnLine
+from refunds.states import OPEN_RETURNS, RELEASED, ReplacementKind, ReplacementState, ReturnKind
 
 
 @dataclass(frozen=True, slots=True)
 class UnitGroup:
     """`quantity` units of a line in one state. `since` is when they came into it.
 
-    `until`: the last day on which a return may be asked for. `refund_id`, `return_id`: what took the units.
+    `until`: the last day on which a return may be asked for. `refund_id`, `return_id`, `replacement_id`: what took the
+    units. Units that were replaced stand in the parcel of their replacement, and nowhere else.
     """
 
     line: LineItem
@@ -36,16 +37,23 @@ class UnitGroup:
     until: date | None = None
     refund_id: str | None = None
     return_id: str | None = None
+    replacement_id: str | None = None
+
+    @property
+    def product_name(self) -> str:
+        """What is really there: a replacement may be another product than the line's."""
+        return self.shipment_line.name if self.shipment_line else self.line.name
 
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """Units that a refund or a return took."""
+    """Units that a refund, a return or a replacement took."""
 
     quantity: int
     since: datetime
     refund_id: str | None = None
     return_id: str | None = None
+    replacement_id: str | None = None
 
 
 # By state, line and parcel (None for units that were never packed).
@@ -60,15 +68,25 @@ def unit_groups(order: Order, *, now: datetime) -> list[UnitGroup]:
     policy = _policy_or_usual(order)
     taken = _taken_units(order)
     parcels: dict[int, list[ShipmentLine]] = defaultdict(list)
-    for shipment in order.shipments.prefetch_related("lines"):
+    for shipment in order.shipments.prefetch_related("lines__product"):
         for shipment_line in shipment.lines.all():
             parcels[shipment_line.line_item_id].append(shipment_line)
     groups: list[UnitGroup] = []
     for line in order.lines.all():
         groups += _unpacked(line, taken)
         for shipment_line in parcels[line.pk]:
+            shipment_line.line_item = line
             groups += _in_parcel(line, shipment_line, policy, now, taken)
     return groups
+
+
+def names_of(groups: Iterable[UnitGroup]) -> dict[str, str]:
+    """line_item_id to the name of what is there; where a replacement is another product, to both."""
+    names: dict[str, list[str]] = defaultdict(list)
+    for group in groups:
+        if group.product_name not in names[group.line.line_item_id]:
+            names[group.line.line_item_id].append(group.product_name)
+    return {line_item_id: " / ".join(found) for line_item_id, found in names.items()}
 
 
 def _policy_or_usual(order: Order) -> RefundPolicy:
@@ -88,14 +106,27 @@ def _taken_units(order: Order) -> _TakenBy:
         record = _Taken(line.quantity, since=refund.created_at, refund_id=refund.pk)
         taken[state, line.line_item_id, line.shipment_line_id].append(record)
     coming_back = ReturnLine.objects.filter(
-        return_request__order=order, return_request__state__in=OPEN_RETURNS, return_request__refund=None
+        return_request__order=order,
+        return_request__kind=ReturnKind.REFUND,
+        return_request__state__in=OPEN_RETURNS,
+        return_request__refund=None,
     )
     for item in coming_back.select_related("return_request").order_by("pk"):
         request = item.return_request
-        held: UnitState = "exchanging" if request.kind == ReturnKind.EXCHANGE else "returning"
         record = _Taken(item.quantity, since=request.created_at, return_id=request.pk)
-        taken[held, item.line_item_id, item.shipment_line_id].append(record)
+        taken["returning", item.line_item_id, item.shipment_line_id].append(record)
+    _add_replaced(order, taken)
     return taken
+
+
+def _add_replaced(order: Order, taken: _TakenBy) -> None:
+    """Units that wait for their replacement: of an exchange only those that it still means, not all announced ones."""
+    waiting = ReplacementLine.objects.filter(replacement__order=order, replacement__state=ReplacementState.RESERVED)
+    for item in waiting.select_related("replacement").order_by("pk"):
+        made = item.replacement
+        held: UnitState = "exchanging" if made.kind == ReplacementKind.EXCHANGE else "resending"
+        record = _Taken(item.quantity, since=made.created_at, return_id=made.return_request_id, replacement_id=made.pk)
+        taken[held, item.line_item_id, item.shipment_line_id].append(record)
 
 
 def _unpacked(line: LineItem, taken: _TakenBy) -> Iterator[UnitGroup]:
@@ -111,6 +142,7 @@ def _in_parcel(
         yield _travelling(line, shipment_line, policy, now)
     yield from _gone(line, shipment_line, "returning", shipment_line.returning_quantity, taken)
     yield from _gone(line, shipment_line, "exchanging", shipment_line.exchanging_quantity, taken)
+    yield from _gone(line, shipment_line, "resending", shipment_line.resending_quantity, taken)
     yield from _gone(line, shipment_line, "refunded", shipment_line.refunded_quantity, taken)
 
 
@@ -156,6 +188,7 @@ def _gone(
             since=record.since,
             refund_id=record.refund_id,
             return_id=record.return_id,
+            replacement_id=record.replacement_id,
         )
     if quantity > 0:
         yield UnitGroup(line=line, state=state, quantity=quantity, shipment=shipment, shipment_line=shipment_line)

@@ -61,13 +61,20 @@ def lines_of(quote_id: str) -> list[QuoteLine]:
 
 
 def named(lines: Iterable[QuoteLine | ReturnLine]) -> list[dict[str, Any]]:
-    """The units as the shop is told of them: by our id and by its own."""
+    """The units as the shop is told of them: by our id and by its own, and what they really are."""
     return [
         {
             "line_item_id": line.line_item.line_item_id,
             "external_id": line.line_item.external_id,
+            "sku": _sku(line),
             "quantity": line.quantity,
             "reason": line.reason,
         }
         for line in lines
     ]
+
+
+def _sku(line: QuoteLine | ReturnLine) -> str:
+    """A parcel may hold another product than the line's: a replacement."""
+    product = line.shipment_line.product if line.shipment_line else None
+    return product.sku if product else line.line_item.sku

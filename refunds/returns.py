@@ -1,8 +1,8 @@
 """Returns (RMA): goods travel back first, and are refunded or exchanged once they are there.
 
 requested → received → accepted → refunded | exchanged; or withdrawn, or rejected. A redeemed quote of action *return*
-opens one with a promised amount; an exchange needs no quote, because same for same costs nothing. What the acceptance
-of a return pays is in `refunds/acceptance.py`.
+opens one with a promised amount; an exchange needs no quote, because goods of the same price cost nothing, and reserves
+its replacement at once (`refunds/replacements.py`). What an acceptance pays is in `refunds/acceptance.py`.
 """
 
 from collections.abc import Sequence
@@ -10,31 +10,37 @@ from typing import Final
 
 from django.db import transaction
 
-from orders import goods
+from orders import audit, goods
 from orders.actors import Actor, NotAllowed
-from orders.goods import Hold
 from orders.models import Order
-from refunds import access, errors, return_states
+from refunds import access, errors, findings, replacements, return_states
 from refunds.choices import LineChoice, clean_note
 from refunds.exchange_check import Unit, check_exchange
+from refunds.findings import Found
 from refunds.holding import lines_of
-from refunds.models import RefundQuote, Return, ReturnLine
-from refunds.states import ReturnKind, ReturnState
+from refunds.models import RefundQuote, Replacement, Return, ReturnLine
+from refunds.states import ReplacementKind, ReturnKind, ReturnState
 
 HANDLE: Final = "orders.handle_shipments"
-# While a return is open, its units are held in this way.
-HOLDS: Final[dict[str, Hold]] = {ReturnKind.REFUND: "returning", ReturnKind.EXCHANGE: "exchanging"}
+# The refund of accepted goods is a second person's to refuse (`refunds/approvals.py`).
+REJECTABLE: Final[dict[str, tuple[ReturnState, ...]]] = {
+    ReturnKind.REFUND: (ReturnState.REQUESTED, ReturnState.RECEIVED),
+    ReturnKind.EXCHANGE: (ReturnState.REQUESTED, ReturnState.RECEIVED, ReturnState.ACCEPTED),
+}
 
 
 def open_return(*, order: Order, quote: RefundQuote, actor: Actor, note: str) -> Return:
     """The return that a redeemed quote promises to refund. No money moves. Inside the caller's transaction."""
     units = [
-        (line.line_item, line.shipment_line, line.quantity, line.reason)
+        Unit(line.line_item, line.shipment_line, line.quantity, line.reason)
         for line in lines_of(quote.pk)
         if line.shipment_line is not None
     ]
     request = Return(order=order, kind=ReturnKind.REFUND, quote=quote, note=note, request_ref=f"quote:{quote.pk}")
-    return _open(request, units, actor)
+    _write(request, units, actor)
+    for unit in units:
+        goods.hold_units(shipment_line=unit.shipment_line, quantity=unit.quantity, hold="returning")
+    return request
 
 
 @transaction.atomic
@@ -43,7 +49,7 @@ def request_exchange(
 ) -> Return:
     """Open an exchange, for the customer of the order or by staff; the same `request_ref` again gives the same one.
 
-    Raises NotFound, NotAllowed, InvalidInput, or a Refusal in words.
+    The stock of what will be sent is reserved with it. Raises NotFound, NotAllowed, and what `check_exchange` raises.
     """
     if actor.kind not in {"customer", "staff"}:
         raise NotAllowed(access.REDEEM)
@@ -56,52 +62,96 @@ def request_exchange(
         return known
     units = check_exchange(order, lines)
     text = clean_note(note)
-    return _open(Return(order=order, kind=ReturnKind.EXCHANGE, note=text, request_ref=request_ref), units, actor)
+    request = Return(order=order, kind=ReturnKind.EXCHANGE, note=text, request_ref=request_ref)
+    _write(request, units, actor)
+    replacements.reserve(
+        order=order,
+        kind=ReplacementKind.EXCHANGE,
+        units=units,
+        return_request=request,
+        actor=actor,
+        request_ref=f"return:{request.pk}",
+        note=text,
+    )
+    return request
 
 
-def _open(request: Return, units: Sequence[Unit], actor: Actor) -> Return:
+def _write(request: Return, units: Sequence[Unit], actor: Actor) -> None:
     request.confirmed_by_kind, request.confirmed_by = actor.kind, actor.user
     request.save(force_insert=True)
-    for line, shipment_line, quantity, reason in units:
-        goods.hold_units(shipment_line=shipment_line, quantity=quantity, hold=HOLDS[request.kind])
+    for unit in units:
         ReturnLine.objects.create(
-            return_request=request, line_item=line, shipment_line=shipment_line, quantity=quantity, reason=reason
+            return_request=request,
+            line_item=unit.line,
+            shipment_line=unit.shipment_line,
+            quantity=unit.quantity,
+            reason=unit.reason,
+            product=unit.product,
         )
     return_states.record_state(request, actor, outcome={"note": request.note})
-    return request
 
 
 @transaction.atomic
-def receive(*, return_id: str, actor: Actor, note: str = "") -> Return:
-    """The goods are back in the warehouse. Staff with `orders.handle_shipments`; again: nothing changes."""
+def receive(*, return_id: str, actor: Actor, note: str = "", found: Found | None = None) -> Return:
+    """The goods are back in the warehouse. `found`: what was found of them, where not everything was as it should be.
+
+    By staff with `orders.handle_shipments`. Again: nothing changes, unless `found` says something else than before;
+    that corrects the findings, until the goods are accepted. Raises NotAllowed, NotFound, Refusal wrong_state, and
+    InvalidInput (`found.li_1`: the pieces of a line must come to what was announced).
+    """
+    text = clean_note(note)
     request = locked(return_id, actor)
-    if request.state != ReturnState.RECEIVED:
-        require_state(request, ReturnState.REQUESTED)
-        return_states.move(request=request, to=ReturnState.RECEIVED, actor=actor, note=clean_note(note))
+    require_state(request, ReturnState.REQUESTED, ReturnState.RECEIVED)
+    told = findings.checked(request, found)
+    if request.state == ReturnState.REQUESTED:
+        findings.write(request, told)
+        seen = {"found": findings.as_json(told)}
+        return_states.move(request=request, to=ReturnState.RECEIVED, actor=actor, note=text, seen=seen)
+    elif found is not None and (before := findings.known(request)) != told:
+        findings.write(request, told)
+        _record_correction(request, actor, text, before=findings.as_json(before), after=findings.as_json(told))
     return request
 
 
+def _record_correction(request: Return, actor: Actor, note: str, **found: object) -> None:
+    audit.record(
+        action="return.corrected",
+        actor=actor,
+        subject_type="return",
+        subject_id=request.pk,
+        order=request.order,
+        chosen={"note": note} if note else None,
+        outcome={"state": request.state, **found},
+    )
+
+
 @transaction.atomic
-def complete_exchange(*, return_id: str, actor: Actor, note: str = "") -> Return:
-    """The replacement has left the house; from now on it stands for the goods that came back."""
+def complete_exchange(
+    *, return_id: str, actor: Actor, note: str = "", carrier: str = "", tracking_number: str = ""
+) -> Return:
+    """The replacement has left the house and stands for the goods that came back, as by `replacements.send`."""
     request = locked(return_id, actor)
-    if request.kind == ReturnKind.EXCHANGE and request.state == ReturnState.EXCHANGED:
-        return request
-    require_state(request, ReturnState.ACCEPTED)
-    if request.kind != ReturnKind.EXCHANGE:
+    replacement = Replacement.objects.filter(return_request=request).first()
+    if replacement is None or request.state not in {ReturnState.ACCEPTED, ReturnState.EXCHANGED}:
         raise errors.wrong_state(describe(request))
-    release_units(request)
-    return_states.move(request=request, to=ReturnState.EXCHANGED, actor=actor, note=clean_note(note))
+    replacements.send(
+        replacement_id=replacement.pk, actor=actor, note=note, carrier=carrier, tracking_number=tracking_number
+    )
+    request.refresh_from_db()
     return request
 
 
 @transaction.atomic
 def reject(*, return_id: str, actor: Actor, note: str) -> Return:
-    """The goods are not taken back: they count as delivered again. Staff, with a reason."""
+    """The goods are not taken back: they count as delivered again. Staff, with a reason.
+
+    An exchange also after its goods were accepted, as long as its replacement has not been sent: the way out where it
+    cannot be.
+    """
     text = clean_note(note, required=True)
     request = locked(return_id, actor)
-    require_state(request, ReturnState.REQUESTED, ReturnState.RECEIVED)
-    release_units(request)
+    require_state(request, *REJECTABLE[request.kind])
+    release_units(request, actor=actor, note=text)
     return_states.move(request=request, to=ReturnState.REJECTED, actor=actor, note=text)
     return request
 
@@ -113,11 +163,12 @@ def withdraw(*, return_id: str, actor: Actor, note: str = "") -> Return:
         actor.require(access.REDEEM)
     elif actor.kind != "customer":
         raise NotAllowed(access.REDEEM)
+    text = clean_note(note)
     request = _locked(return_id, actor)
     if request.state != ReturnState.WITHDRAWN:
         require_state(request, ReturnState.REQUESTED)
-        release_units(request)
-        return_states.move(request=request, to=ReturnState.WITHDRAWN, actor=actor, note=clean_note(note))
+        release_units(request, actor=actor, note=text)
+        return_states.move(request=request, to=ReturnState.WITHDRAWN, actor=actor, note=text)
     return request
 
 
@@ -150,7 +201,11 @@ def describe(request: Return) -> str:
     return f"{request.pk} ({request.get_state_display()})"
 
 
-def release_units(request: Return) -> None:
-    """The units are no longer held for this return."""
+def release_units(request: Return, *, actor: Actor, note: str = "") -> None:
+    """The units are no longer held for this return, nor is stock for its replacement."""
+    if request.kind == ReturnKind.EXCHANGE:
+        replacement = replacements.of_locked_order(request.order, Replacement.objects.get(return_request=request).pk)
+        replacements.let_go(replacement, actor, note)
+        return
     for line in request.lines.select_related("shipment_line__line_item"):
-        goods.release_units(shipment_line=line.shipment_line, quantity=line.quantity, hold=HOLDS[request.kind])
+        goods.release_units(shipment_line=line.shipment_line, quantity=line.quantity, hold="returning")

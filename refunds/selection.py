@@ -6,19 +6,22 @@ What may be asked for is decided by `refunds/eligibility.py`; which reason is th
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from orders.errors import InvalidInput
 from orders.models import LineItem, Order, ShipmentLine
 from refunds import eligibility, errors, unit_errors
 from refunds.choices import LineChoice
 from refunds.eligibility import Action, Ask, Selection, UnitState
-from refunds.goods import UnitGroup
+from refunds.goods import UnitGroup, names_of
 from refunds.models import RefundPolicy
 from refunds.policy import Departure, PolicyError
 from refunds.states import ONLY_STAFF_SAY, QuoteAction, Reason
 
 # What a customer can claim of goods that they have in their hands; provisional until the goods are received.
 CLAIMS = frozenset({Reason.DEFECTIVE, Reason.WRONG_ITEM})
+# Actions of goods that never arrived.
+_OF_LOST: Final[frozenset[Action]] = frozenset({"lost", "resend"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +48,14 @@ def select(
     by_staff: bool,
 ) -> tuple[Action, list[Picked]]:
     """The one action that fits all choices, and the units it takes. Raises InvalidInput or a refusal in words."""
-    lines = {group.line.line_item_id: group.line for group in groups}
+    lines, names = {group.line.line_item_id: group.line for group in groups}, names_of(groups)
     for index, choice in enumerate(choices):
         if choice.line_item_id not in lines:
             raise errors.no_such_line(choice.line_item_id, f"lines[{index}].line_item_id")
     asked = [_ask(choice, lines[choice.line_item_id], groups, policy) for choice in choices]
-    selection = _choose(order, asked, groups, lines)
+    selection = _choose(order, asked, groups, names)
     for index, choice in enumerate(choices):
-        _check_reason(choice, selection.action, lines[choice.line_item_id].name, f"lines[{index}].reason", by_staff)
+        _check_reason(choice, selection.action, names[choice.line_item_id], f"lines[{index}].reason", by_staff)
     return selection.action, list(_pick(asked, choices, groups, selection, policy))
 
 
@@ -80,27 +83,25 @@ def _askable(choice: LineChoice, groups: Sequence[UnitGroup]) -> int:
     )
 
 
-def _choose(
-    order: Order, asked: Sequence[Ask], groups: Sequence[UnitGroup], lines: Mapping[str, LineItem]
-) -> Selection:
+def _choose(order: Order, asked: Sequence[Ask], groups: Sequence[UnitGroup], names: Mapping[str, str]) -> Selection:
     units: dict[str, Counter[UnitState]] = defaultdict(Counter)
     for group in groups:
         units[group.line.line_item_id][group.state] += group.quantity
     try:
         chosen = eligibility.choose_action(asked=asked, units=units)
     except PolicyError as error:
-        raise _in_words(error, asked, lines) from error
+        raise _in_words(error, asked, names) from error
     if isinstance(chosen, eligibility.Obstacle):
         raise unit_errors.refused(order, groups, chosen)
     return chosen
 
 
-def _in_words(error: PolicyError, asked: Sequence[Ask], lines: Mapping[str, LineItem]) -> InvalidInput:
+def _in_words(error: PolicyError, asked: Sequence[Ask], names: Mapping[str, str]) -> InvalidInput:
     line_item_id = error.params.get("line_item_id", "")
     # The last entry of that line is the one that asks too much: the rules go through the entries in order.
     index = max((i for i, ask in enumerate(asked) if ask.line_item_id == line_item_id), default=0)
     field = f"lines[{index}].{error.field}"
-    name = lines[line_item_id].name if line_item_id in lines else ""
+    name = names.get(line_item_id, "")
     if error.code == "more_than_left":
         return errors.more_than_ordered(name, error.params["left"], field)
     if error.field == "action":
@@ -113,7 +114,7 @@ def _check_reason(choice: LineChoice, action: Action, name: str, field: str, by_
     """*Lost* follows from shipments and not from words; that the shop cancelled is staff's to say."""
     if choice.reason in ONLY_STAFF_SAY and not (by_staff and action == "cancel"):
         raise errors.reason_is_the_shops(field)
-    if choice.reason == Reason.LOST and action != "lost":
+    if choice.reason == Reason.LOST and action not in _OF_LOST:
         raise errors.reason_is_not_lost(name, field)
 
 
@@ -128,7 +129,7 @@ def _pick(
     there = sorted((group for group in groups if group.state == selection.state), key=_age)
     left = {id(group): group.quantity for group in there}
     for ask, choice in zip(asked, choices, strict=True):
-        reason = Reason.LOST if selection.action == "lost" else Reason(choice.reason)
+        reason = Reason.LOST if selection.action in _OF_LOST else Reason(choice.reason)
         wanted = ask.quantity
         for group in there:
             taken = min(wanted, left[id(group)]) if group.line.line_item_id == ask.line_item_id else 0
@@ -151,7 +152,7 @@ def is_shop_fault(reason: str, action: Action, policy: RefundPolicy) -> bool:
     Lost goods always do. A claim counts only of goods that come back, where it can be looked at; a cancellation is the
     shop's fault only where staff say that the shop cancelled.
     """
-    if action == "lost":
+    if action in _OF_LOST:
         return True
     sayable = CLAIMS if action == "return" else ONLY_STAFF_SAY
     return reason in sayable and reason in policy.shop_fault_reasons

@@ -9,3 +9,7 @@ quote_ended = Signal()
 refund_moved = Signal()
 # return_id: str. The return authorisation has another state.
 return_moved = Signal()
+# replacement_id: str. Goods are to be sent in the place of others, were sent, or are not sent after all.
+replacement_moved = Signal()
+# approval_id: str. A second person has said yes or no, or nobody has decided in time.
+approval_ended = Signal()

@@ -16,7 +16,7 @@ from orders.models import Order
 from orders.money import format_money
 from refunds import eligibility
 from refunds.errors import day, order_changed
-from refunds.goods import UnitGroup
+from refunds.goods import UnitGroup, names_of
 from refunds.history import policy_for
 from refunds.models import Refund
 
@@ -37,7 +37,7 @@ def refused(order: Order, groups: Sequence[UnitGroup], obstacle: eligibility.Obs
         return _ambiguous(groups, obstacle)
     of_line = [group for group in groups if group.line.line_item_id == obstacle.line_item_id]
     if obstacle.code == "excluded_category":
-        return _excluded(of_line[0])
+        return excluded(of_line[0])
     group = next(group for group in of_line if eligibility.REFUSED.get(group.state) == obstacle.code)
     message, hint, details = _WORDS[obstacle.code](order, group)
     if obstacle.params["available"]:
@@ -46,12 +46,21 @@ def refused(order: Order, groups: Sequence[UnitGroup], obstacle: eligibility.Obs
     return Refusal(obstacle.code, message, hint=hint, details={"line_item_id": obstacle.line_item_id, **details})
 
 
+def why_nothing(order: Order, group: UnitGroup) -> Refusal | None:
+    """Why nothing may be asked for these units; None if something may."""
+    code = eligibility.refusal_code(group.state)
+    if code is None:
+        return None
+    message, hint, details = _WORDS[code](order, group)
+    return Refusal(code, message, hint=hint, details={"line_item_id": group.line.line_item_id, **details})
+
+
 def changed_since(order: Order, group: UnitGroup) -> Refusal:
     """The refusal of a quote whose units have moved on: `group` is where they are now."""
     code = eligibility.refusal_code(group.state)
     if code is None:
         return order_changed(
-            _("“%(name)s” is no longer where it was.") % {"name": group.line.name},
+            _("“%(name)s” is no longer where it was.") % {"name": group.product_name},
             _("Ask for a new quote for the same goods."),
         )
     message, hint, details = _WORDS[code](order, group)
@@ -65,7 +74,7 @@ def _in_fulfilment(order: Order, group: UnitGroup) -> _Words:
     days = policy_for(order).return_window_days
     return (
         _("“%(name)s” is being prepared for shipping and can no longer be cancelled; it has not been refunded.")
-        % {"name": group.line.name},
+        % {"name": group.product_name},
         ngettext(
             "Once it has arrived, it can be returned within %(days)s day.",
             "Once it has arrived, it can be returned within %(days)s days.",
@@ -87,11 +96,11 @@ def _in_transit(order: Order, group: UnitGroup) -> _Words:
         hint += " " + _("If it has not arrived by %(day)s, it counts as lost.") % {"day": day(lost)}
     if number:
         hint += " " + _("Tracking number: %(carrier)s %(number)s.") % {"carrier": carrier, "number": number}
-    return _("“%(name)s” is on its way and cannot be cancelled.") % {"name": group.line.name}, hint, {}
+    return _("“%(name)s” is on its way and cannot be cancelled.") % {"name": group.product_name}, hint, {}
 
 
 def _window_over(order: Order, group: UnitGroup) -> _Words:
-    values = {"name": group.line.name, "day": day(group.until) if group.until else "–"}
+    values = {"name": group.product_name, "day": day(group.until) if group.until else "–"}
     return (
         _("“%(name)s” could be returned or exchanged until %(day)s; that day is over.") % values,
         _("A person of the shop decides about exceptions."),
@@ -103,12 +112,12 @@ def _already_gone(order: Order, group: UnitGroup) -> _Words:
     refund = Refund.objects.filter(pk=group.refund_id).first() if group.refund_id else None
     if refund is None:
         return (
-            _("“%(name)s” has already been cancelled or refunded.") % {"name": group.line.name},
+            _("“%(name)s” has already been cancelled or refunded.") % {"name": group.product_name},
             _("Look at the refunds of the order."),
             {},
         )
     values = {
-        "name": group.line.name,
+        "name": group.product_name,
         "day": day(refund.created_at),
         "amount": format_money(refund.amount, refund.currency),
         "refund_id": refund.pk,
@@ -123,12 +132,21 @@ def _already_gone(order: Order, group: UnitGroup) -> _Words:
 
 
 def _coming_back(order: Order, group: UnitGroup) -> _Words:
-    values = {"name": group.line.name, "return_id": group.return_id or "–"}
+    values = {"name": group.product_name, "return_id": group.return_id or "–"}
     if group.state == "exchanging":
         message = _("“%(name)s” is already being exchanged, return number %(return_id)s.") % values
     else:
         message = _("“%(name)s” is already being returned, return number %(return_id)s.") % values
     return message, _("Send it back under that number."), {"return_id": group.return_id}
+
+
+def _being_sent_again(order: Order, group: UnitGroup) -> _Words:
+    values = {"name": group.product_name, "number": group.replacement_id or "–"}
+    return (
+        _("“%(name)s” is already being sent again, number %(number)s.") % values,
+        _("Wait for the new parcel. If it cannot be sent, a person of the shop frees these goods again."),
+        {"replacement_id": group.replacement_id},
+    )
 
 
 _WORDS: Final[Mapping[eligibility.RefusalCode, Callable[[Order, UnitGroup], _Words]]] = {
@@ -139,20 +157,24 @@ _WORDS: Final[Mapping[eligibility.RefusalCode, Callable[[Order, UnitGroup], _Wor
     "already_refunded": _already_gone,
     "already_returning": _coming_back,
     "already_exchanging": _coming_back,
+    "already_resending": _being_sent_again,
 }
 
 
-def _excluded(group: UnitGroup) -> Refusal:
+def excluded(group: UnitGroup) -> Refusal:
+    """Goods of a category that comes back only through the shop's fault."""
     return Refusal(
         "excluded_category",
-        _("“%(name)s” belongs to goods that cannot be returned unless they are defective.") % {"name": group.line.name},
+        _("“%(name)s” belongs to goods that cannot be returned unless they are defective.")
+        % {"name": group.product_name},
         hint=_("A person of the shop decides about exceptions."),
         details={"line_item_id": group.line.line_item_id},
     )
 
 
 def _ambiguous(groups: Sequence[UnitGroup], obstacle: eligibility.Obstacle) -> Refusal:
-    name = next(group.line.name for group in groups if group.line.line_item_id == obstacle.line_item_id)
+    assert obstacle.line_item_id is not None, "what is ambiguous is a line"
+    name = names_of(groups)[obstacle.line_item_id]
     options = obstacle.params["options"]
     named = ", ".join(f"{_ACTIONS[action]} ({action}: {units})" for action, units in options.items())
     return Refusal(
@@ -165,7 +187,7 @@ def _ambiguous(groups: Sequence[UnitGroup], obstacle: eligibility.Obstacle) -> R
 
 def _mixed(groups: Sequence[UnitGroup], params: Mapping[str, Any]) -> Refusal:
     """One quote, one action. The hint names the split, in the order in which to quote it."""
-    names = {group.line.line_item_id: group.line.name for group in groups}
+    names = names_of(groups)
     parts = []
     for part in params["split"]:
         goods = ", ".join(f"{names[line['line_item_id']]} × {line['quantity']}" for line in part["lines"])

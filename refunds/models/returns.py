@@ -204,3 +204,13 @@ class ReplacementLine(models.Model):
 
     def __str__(self) -> str:
         return f"{self.line_item} × {self.quantity}"
+
+    @property
+    def replaced_by(self) -> Product:
+        """What is sent."""
+        return self.product or self.shipment_line.product or self.line_item.product
+
+    @property
+    def name(self) -> str:
+        """What is sent, as people call it."""
+        return self.product.name if self.product else self.shipment_line.name

@@ -91,7 +91,7 @@ def test_a_claimed_defect_that_is_none_is_not_paid_less_without_a_second_person(
     refund = Refund.objects.get()
     assert (refund.amount, refund.state) == (1050, RefundState.PENDING_APPROVAL)
     assert request.state == ReturnState.ACCEPTED
-    approvals.approve(refund_id=refund.pk, actor=cast.staff("supervisor"))
+    approvals.approve_refund(refund_id=refund.pk, actor=cast.staff("supervisor"))
     request.refresh_from_db()
     assert request.state == ReturnState.REFUNDED
 
@@ -100,7 +100,7 @@ def test_a_smaller_refund_that_is_rejected_ends_the_return_and_the_goods_count_a
     order = cast.order_5531()
     request = received_return(order, (1, 1, "defective"))
     accept(return_id=request.pk, actor=cast.staff("warehouse"), found={"li_1": "other"})
-    approvals.reject(refund_id=Refund.objects.get().pk, actor=cast.staff("supervisor"), reason="寄回客人")
+    approvals.reject_refund(refund_id=Refund.objects.get().pk, actor=cast.staff("supervisor"), reason="寄回客人")
     request.refresh_from_db()
     assert request.state == ReturnState.REJECTED
     assert state_of_line(order, 1) == ["delivered"]
@@ -228,14 +228,14 @@ def test_goods_that_are_being_exchanged_cannot_be_exchanged_or_returned_again() 
         assert request.pk in caught.value.message
 
 
-def test_an_exchange_ends_with_its_replacement_and_the_goods_are_the_customers_again() -> None:
+def test_an_exchange_ends_with_its_replacement_which_stands_for_the_goods() -> None:
     order = cast.order_5531()
     request = exchange(order)
     warehouse = cast.staff("warehouse")
     for step in (returns.receive, accept, returns.complete_exchange):
         request = step(return_id=request.pk, actor=warehouse)
     assert request.state == ReturnState.EXCHANGED
-    assert state_of_line(order, 1) == ["delivered"]
+    assert state_of_line(order, 1) == ["shipped"]
     assert not Refund.objects.exists()
     assert not RefundQuote.objects.exists()
 
