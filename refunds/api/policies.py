@@ -23,7 +23,7 @@ from refunds.states import PolicyState, Reason
 
 PATH: Final = [
     OpenApiParameter("currency", str, OpenApiParameter.PATH, enum=list(DECIMALS)),
-    OpenApiParameter("version", int, OpenApiParameter.PATH),
+    OpenApiParameter("version", {"type": "integer", "minimum": 1}, OpenApiParameter.PATH),
 ]
 
 
