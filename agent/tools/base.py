@@ -52,6 +52,9 @@ Outcome = dict[str, Any] | CardSpec
 class Tool:
     """`reads` is true for tools that change nothing; `suspends` for those that wait for the customer's press.
 
+    `remote` is true for tools that ask somebody outside: the handler runs without transaction and lock, and may run
+    again. It may therefore only read, and says by a retryable `Refusal` that asking again may help.
+
     `schema` is strict and closed; `working` is the short line a customer sees while the tool runs. The description
     (what, when, when not, what comes next, limits) is a file: prompts/tools/<name>.md.
     """
@@ -63,6 +66,7 @@ class Tool:
     suspends: bool
     working: str | Promise
     examples: tuple[Mapping[str, Any], ...] = ()
+    remote: bool = False
 
     @property
     def description(self) -> str:
@@ -101,25 +105,43 @@ def closed(**properties: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
-def line_choices(description: str, *, with_action: bool) -> dict[str, Any]:
-    """The array of chosen goods that quotes and exchanges take."""
-    fields: dict[str, Any] = {
-        "line_item_id": {"type": "string", "description": "Id of the line as get_order gives it, for example li_2."},
-        "quantity": {
-            "type": "integer",
-            "description": "How many units of this line, a whole number from 1 to what get_order shows for the state.",
-        },
-        "reason": {
-            "type": "string",
-            "enum": ["changed_mind", "late_delivery", "defective", "wrong_item", "lost", "other"],
-            "description": "Why the customer wants this, from their own words. Use defective only for broken goods, "
-            "wrong_item only if other goods arrived, lost only for units whose state is lost.",
-        },
-    }
+def or_null(schema: Mapping[str, Any], description: str) -> dict[str, Any]:
+    """A parameter that may be left open by giving null: a strict schema knows no other way."""
+    return {"anyOf": [dict(schema), {"type": "null"}], "description": description}
+
+
+LINE_AND_QUANTITY: Mapping[str, Any] = {
+    "line_item_id": {"type": "string", "description": "Id of the line as get_order gives it, for example li_2."},
+    "quantity": {
+        "type": "integer",
+        "description": "How many units of this line, a whole number from 1 to what get_order shows for the state.",
+    },
+}
+REASON: Mapping[str, Any] = {
+    "type": "string",
+    "enum": ["changed_mind", "late_delivery", "defective", "wrong_item", "lost", "other"],
+    "description": "Why the customer wants this, from their own words. Use defective only for broken goods, wrong_item "
+    "only if other goods arrived, lost only for units whose state is lost.",
+}
+
+
+def line_choices(
+    description: str, *, with_reason: bool = True, with_action: bool = False, with_product: bool = False
+) -> dict[str, Any]:
+    """The array of chosen goods that quotes (with an action), exchanges (with a product) and resending take."""
+    fields: dict[str, Any] = dict(LINE_AND_QUANTITY)
+    if with_reason:
+        fields["reason"] = REASON
     if with_action:
-        fields["action"] = {
-            "anyOf": [{"type": "string", "enum": ["cancel", "return", "lost"]}, {"type": "null"}],
-            "description": "Needed only if units of this line are in several states; null otherwise.",
-        }
+        fields["action"] = or_null(
+            {"type": "string", "enum": ["cancel", "return", "lost"]},
+            "Needed only if units of this line are in several states; null otherwise.",
+        )
+    if with_product:
+        fields["product_id"] = or_null(
+            {"type": "string"},
+            "What the customer wants instead: the product_id of another product of exactly the same price, as "
+            "search_products or get_product gave it; null for the same product again.",
+        )
     item = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
     return {"type": "array", "description": description, "items": item}

@@ -1,10 +1,12 @@
 """5 act: the one executor. It checks every call against its schema, runs it, and turns every refusal into a result.
 
 An effect and the result that tells of it are kept in one transaction, keyed by the tool call: a worker that dies leaves
-both or neither, and the next one runs the call or finds its answer.
+both or neither, and the next one runs the call or finds its answer. A remote tool asks somebody outside between two
+transactions, and only reads: run again, it asks again.
 """
 
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,10 +30,19 @@ log = structlog.get_logger(__name__)
 MAX_ARGUMENT_CHARACTERS = 20_000
 MAX_CALLS_PER_MESSAGE = 8
 TRIES = 3
+PAUSE_SECONDS = 0.3
 
 
 def run_call(lease: Lease, call_id: int) -> None:
     """Run one asked call under the lease. A call that is already answered or suspended is left alone."""
+    tool = BY_NAME.get(ToolCall.objects.values_list("name", flat=True).get(pk=call_id))
+    if tool is not None and tool.remote:
+        _run_remote(lease, call_id, tool)
+    else:
+        _run_here(lease, call_id)
+
+
+def _run_here(lease: Lease, call_id: int) -> None:
     for attempt in range(1, TRIES + 1):
         try:
             with holding(lease) as (conversation, _turn):
@@ -45,6 +56,50 @@ def run_call(lease: Lease, call_id: int) -> None:
             log.warning("tool.retried", tool_call=call_id, attempt=attempt, error=str(error))
             if attempt == TRIES:
                 raise
+
+
+def _run_remote(lease: Lease, call_id: int, tool: Tool) -> None:
+    """Nothing is locked while somebody outside thinks; what they said is kept if the lease still holds."""
+    with holding(lease) as (conversation, _turn), translation.override(conversation.language):
+        call = ToolCall.objects.select_related("message").get(pk=call_id)
+        if call.state != ToolCallState.ASKED:
+            return
+        try:
+            context = _context(conversation, call, tool)
+        except Refusal as refusal:
+            _refuse(conversation, call, refusal)
+            return
+    with translation.override(conversation.language):
+        outcome = _ask_outside(tool, context)
+    with holding(lease) as (conversation, _turn), translation.override(conversation.language):
+        call.refresh_from_db()
+        if call.state != ToolCallState.ASKED:
+            return
+        if isinstance(outcome, Refusal):
+            _refuse(conversation, call, outcome)
+        else:
+            calls.answer(call, outcome)
+            tell_work(conversation, call, "done")
+
+
+def _ask_outside(tool: Tool, context: Context) -> dict[str, Any] | Refusal:
+    """The answer, or why there is none. Asked again, so many times, where the refusal says that it may help."""
+    for attempt in range(1, TRIES + 1):
+        try:
+            outcome = tool.handler(context, context.call.arguments)
+            assert isinstance(outcome, dict), "a remote tool only reads"
+            return outcome
+        except Refusal as refusal:
+            if not refusal.retryable or attempt == TRIES:
+                return refusal
+            log.warning("tool.asked_again", tool=tool.name, tool_call=context.call.pk, code=refusal.code)
+        except OperationalError:
+            raise
+        except Exception:
+            log.exception("tool.broke", tool=tool.name, tool_call=context.call.pk)
+            return _broke()
+        time.sleep(PAUSE_SECONDS * attempt)
+    raise AssertionError("the last attempt returns")
 
 
 def _run(conversation: Conversation, call: ToolCall) -> None:
@@ -77,6 +132,11 @@ def _outcome(conversation: Conversation, call: ToolCall, tool: Tool | None) -> O
             translate("There is no tool of this name."),
             hint=translate("Use one of: %(names)s.") % {"names": ", ".join(sorted(BY_NAME))},
         )
+    return tool.handler(_context(conversation, call, tool), call.arguments)
+
+
+def _context(conversation: Conversation, call: ToolCall, tool: Tool) -> Context:
+    """Who and what the call is about. Raises a Refusal for a call that may not be run."""
     if list(call.message.tool_calls.values_list("pk", flat=True)).index(call.pk) >= MAX_CALLS_PER_MESSAGE:
         raise Refusal(
             "too_many_calls",
@@ -84,8 +144,7 @@ def _outcome(conversation: Conversation, call: ToolCall, tool: Tool | None) -> O
             hint=translate("Make at most %(count)s calls at once.") % {"count": MAX_CALLS_PER_MESSAGE},
         )
     check_arguments(tool, call.arguments)
-    context = Context(conversation, conversation.order, conversation.customer, call)
-    return tool.handler(context, call.arguments)
+    return Context(conversation, conversation.order, conversation.customer, call)
 
 
 def check_arguments(tool: Tool, arguments: Any) -> None:
