@@ -7,7 +7,7 @@ from django.dispatch import receiver
 from agent import cards, money
 from agent.models import Card
 from agent.states import CardState
-from refunds.signals import quote_ended, refund_moved, return_moved
+from refunds.signals import approval_ended, quote_ended, refund_moved, replacement_moved, return_moved
 
 
 @receiver(quote_ended)
@@ -18,9 +18,19 @@ def settle_cards(quote_id: str, **kwargs: Any) -> None:
 
 @receiver(refund_moved)
 def tell_money(refund_id: str, **kwargs: Any) -> None:
-    money.tell_refund(refund_id)
+    money.tell("refund", refund_id)
 
 
 @receiver(return_moved)
 def tell_return(return_id: str, **kwargs: Any) -> None:
-    money.tell_return(return_id)
+    money.tell("return", return_id)
+
+
+@receiver(replacement_moved)
+def tell_replacement(replacement_id: str, **kwargs: Any) -> None:
+    money.tell("replacement", replacement_id)
+
+
+@receiver(approval_ended)
+def tell_approval(approval_id: str, **kwargs: Any) -> None:
+    money.tell("approval", approval_id)

@@ -64,17 +64,17 @@ def test_an_outcome_is_told_in_words_at_once(
 
 
 def test_a_refund_on_its_way_to_the_provider_is_not_worth_a_line(refund: Refund) -> None:
-    money.tell_refund(refund.pk)
+    money.tell("refund", refund.pk)
     assert told(refund.order, "status") == []
 
 
 def test_the_same_state_is_told_once_and_the_next_one_again(refund: Refund) -> None:
     becomes(refund, RefundState.UNKNOWN)
     for _ in range(2):
-        money.tell_refund(refund.pk)
+        money.tell("refund", refund.pk)
     becomes(refund, RefundState.SUCCEEDED)
     for _ in range(2):
-        money.tell_refund(refund.pk)
+        money.tell("refund", refund.pk)
     assert [line["state"] for line in told(refund.order, "status")] == ["unknown", "succeeded"]
 
 
@@ -92,7 +92,7 @@ def test_a_refund_that_nobody_talks_about_is_told_to_nobody() -> None:
     made = redeem.redeem(quote_id=ask(order, (2, 1, "other")).pk, actor=cast.shopper()).refund
     assert made is not None
     becomes(made, RefundState.SUCCEEDED)
-    money.tell_refund(made.pk)
+    money.tell("refund", made.pk)
     sweep.sweep()
     assert not ConversationEvent.objects.exists()
 
@@ -113,13 +113,13 @@ def test_a_late_decision_about_an_old_refund_is_told_although_its_signal_was_los
 def test_the_same_state_a_second_time_is_told_a_second_time(refund: Refund) -> None:
     for state in (RefundState.FAILED, RefundState.PENDING, RefundState.UNKNOWN, RefundState.FAILED):
         becomes(refund, state)
-        money.tell_refund(refund.pk)
+        money.tell("refund", refund.pk)
     assert [line["state"] for line in told(refund.order, "status")] == ["failed", "unknown", "failed"]
 
 
 def test_a_refusal_of_the_provider_calls_the_colleague_of_whom_the_line_speaks(refund: Refund) -> None:
     becomes(refund, RefundState.FAILED)
-    money.tell_refund(refund.pk)
+    money.tell("refund", refund.pk)
     conversation = talk(refund.order)
     assert conversation.needs_person
     assert refund.pk in conversation.hand_off_summary
@@ -134,7 +134,7 @@ def test_a_part_that_was_paid_is_not_called_refused() -> None:
     made.allocations.filter(amount=500).update(state=AllocationState.SUCCEEDED)
     made.allocations.filter(amount=300).update(state=AllocationState.FAILED)
     becomes(made, RefundState.FAILED)
-    money.tell_refund(made.pk)
+    money.tell("refund", made.pk)
     (line,) = told(order, "status")
     assert "NT$500 is on its way" in line["text"]
     assert "refused the other NT$300" in line["text"]
@@ -153,16 +153,16 @@ def test_after_a_conversation_was_closed_the_outcome_is_told_in_the_next_one(ref
     people.close(conversation=talk(refund.order), actor=cast.staff())
     hear(refund.order, "and my money?")
     becomes(refund, RefundState.SUCCEEDED)
-    money.tell_refund(refund.pk)
+    money.tell("refund", refund.pk)
     assert [line["state"] for line in told(refund.order, "status")] == ["succeeded"]
 
 
 def test_what_was_told_in_an_earlier_conversation_is_not_told_again(refund: Refund) -> None:
     becomes(refund, RefundState.SUCCEEDED)
-    money.tell_refund(refund.pk)
+    money.tell("refund", refund.pk)
     people.close(conversation=talk(refund.order), actor=cast.staff())
     hear(refund.order, "hello again")
-    money.tell_refund(refund.pk)
+    money.tell("refund", refund.pk)
     assert told(refund.order, "status") == []
 
 
@@ -173,6 +173,6 @@ def test_a_refund_of_nothing_does_not_promise_money() -> None:
     made = redeem.redeem(quote_id=ask(order, (1, 1, "other")).pk, actor=cast.shopper()).refund
     assert made is not None
     assert made.amount == 0
-    money.tell_refund(made.pk)
+    money.tell("refund", made.pk)
     (line,) = told(order, "status")
     assert "nothing to pay back" in line["text"]

@@ -1,0 +1,113 @@
+"""What a status line in the chat says of money and goods: from rows alone, in the active language."""
+
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as translate
+from django.utils.translation import gettext_lazy as _
+
+from orders.models import Shipment
+from orders.money import format_money
+from refunds.models import Approval, Refund, Replacement, Return
+from refunds.present import refund_as_dict, return_as_dict
+from refunds.states import AllocationState, ApprovalKind, ApprovalState, RefundKind, RefundState, ReplacementState
+
+_PARTLY: Final = _(
+    "%(paid)s is on its way, but the payment provider has refused the other %(rest)s. A colleague has been told and "
+    "will see to it (%(number)s)."
+)
+_NOTHING: Final = _("Done. By the rules of this order there is nothing to pay back (%(number)s).")
+_ELSEWHERE: Final = _("The shop has given you back %(amount)s in another way (%(number)s).")
+_OF_GOODS: Final[dict[str, Promise]] = {
+    RefundState.PENDING_APPROVAL: _("Your refund of %(amount)s is waiting for a colleague's approval (%(number)s)."),
+    RefundState.SUCCEEDED: _(
+        "%(amount)s is on its way to %(to)s. It usually arrives within 7 to 14 working days (%(number)s)."
+    ),
+    RefundState.FAILED: _(
+        "The payment provider has refused the refund of %(amount)s. A colleague has been told and will see to it "
+        "(%(number)s)."
+    ),
+    RefundState.UNKNOWN: _(
+        "The payment provider has not answered yet. We are checking what became of your %(amount)s and tell you here "
+        "(%(number)s)."
+    ),
+    RefundState.REJECTED: _("The refund of %(amount)s was not approved (%(number)s)."),
+    RefundState.EXPIRED: _("The refund of %(amount)s was not approved in time (%(number)s)."),
+}
+_OF_COMPENSATION: Final[dict[str, Promise]] = {
+    **_OF_GOODS,
+    RefundState.SUCCEEDED: _(
+        "Your compensation of %(amount)s is on its way to %(to)s. It usually arrives within 7 to 14 working days "
+        "(%(number)s)."
+    ),
+    RefundState.FAILED: _(
+        "The payment provider has refused your compensation of %(amount)s. A colleague has been told and will see to "
+        "it (%(number)s)."
+    ),
+}
+_OF_PROPOSAL: Final[dict[str, Promise]] = {
+    ApprovalState.APPROVED: _("A colleague has agreed to a compensation of %(amount)s (%(number)s)."),
+    ApprovalState.REJECTED: _(
+        "A colleague has looked at your request for a compensation of %(amount)s and cannot grant it (%(number)s)."
+    ),
+    ApprovalState.EXPIRED: _(
+        "Your request for a compensation of %(amount)s was not decided in time (%(number)s). Write to us if you would "
+        "still like an answer."
+    ),
+}
+
+
+def of_refund(refund: Refund) -> str:
+    paid = sum(part.amount for part in refund.allocations.all() if part.state == AllocationState.SUCCEEDED)
+    words = {
+        "amount": format_money(refund.amount, refund.currency),
+        "paid": format_money(paid, refund.currency),
+        "rest": format_money(refund.amount - paid, refund.currency),
+        "to": ", ".join(to["label"] for to in refund_as_dict(refund)["to"]),
+        "number": refund.pk,
+    }
+    if refund.kind == RefundKind.ELSEWHERE:
+        return str(_ELSEWHERE) % words
+    if refund.state == RefundState.FAILED and paid:
+        return str(_PARTLY) % words
+    if refund.amount == 0:
+        return str(_NOTHING) % words
+    sentences = _OF_COMPENSATION if refund.kind == RefundKind.COMPENSATION else _OF_GOODS
+    return str(sentences[RefundState(refund.state)]) % words
+
+
+def of_return(item: Return) -> str:
+    """An exchange whose goods were sent also says by which parcel."""
+    said = translate("Return %(number)s: %(state)s.") % {
+        "number": item.pk,
+        "state": return_as_dict(item)["state_text"],
+    }
+    replacement = Replacement.objects.filter(return_request=item).select_related("shipment").first()
+    return " ".join(filter(None, [said, _parcel(replacement.shipment if replacement else None)]))
+
+
+def of_replacement(replacement: Replacement) -> str:
+    """Of lost goods that are sent again. What becomes of an exchange is told of its return."""
+    if replacement.state == ReplacementState.SENT:
+        said = translate("Your goods have been sent again (%(number)s).") % {"number": replacement.pk}
+        return " ".join(filter(None, [said, _parcel(replacement.shipment)]))
+    return translate(
+        "The goods are not sent again after all (%(number)s). Write to us if you have questions about it."
+    ) % {"number": replacement.pk}
+
+
+def of_approval(approval: Approval) -> str:
+    """Of a compensation that was asked for in the chat, or of an exception that was granted."""
+    words = {"amount": format_money(approval.amount, approval.currency), "number": approval.pk}
+    if approval.kind == ApprovalKind.OVERRIDE:
+        made = return_as_dict(approval.quote.return_request)  # type: ignore[union-attr]
+        said = translate("A colleague has made an exception for you: return %(number)s is open.")
+        return " ".join(filter(None, [said % {"number": made["return_id"]}, made["instructions"]]))
+    return str(_OF_PROPOSAL[approval.state]) % words
+
+
+def _parcel(shipment: Shipment | None) -> str:
+    if shipment is None:
+        return ""
+    named = " ".join(filter(None, [shipment.carrier, shipment.tracking_number]))
+    return translate("Parcel: %(parcel)s.") % {"parcel": named} if named else ""
