@@ -11,12 +11,13 @@ from orders.errors import Refusal
 
 @dataclass(frozen=True, slots=True)
 class EstimateRequest:
-    """A parcel handed over today: by which carrier (empty: the usual one), in which way, and to where."""
+    """A parcel: by which carrier (empty: the usual one), in which way, to where, handed over when (None: today)."""
 
     carrier: str
     method: str
     postal_code: str
     city: str
+    handed_over: date | None = None
 
 
 @dataclass(frozen=True, slots=True)

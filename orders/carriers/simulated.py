@@ -36,10 +36,10 @@ class SimulatedCarrier:
                 raise CarrierUnavailable
         first, last = _DAYS.get(request.method, _OTHERWISE)
         more = _BY_SHIP if _is_island(request.postal_code) else 0
-        today = timezone.localdate()  # in the shop's zone
+        start = request.handed_over or timezone.localdate()  # in the shop's zone
         return Estimate(
-            earliest=working_days_after(today, first + more),
-            latest=working_days_after(today, last + more),
+            earliest=working_days_after(start, first + more),
+            latest=working_days_after(start, last + more),
             carrier=request.carrier,
         )
 
