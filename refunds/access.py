@@ -14,21 +14,26 @@ from orders.access import Shopper, orders_of, shopper_of
 from orders.actors import Actor, NotAllowed, customer_actor, staff_actor
 from orders.models import Customer, Order
 from refunds import errors
-from refunds.models import QuoteLine, Refund, RefundQuote, Return
+from refunds.models import Approval, QuoteLine, Refund, RefundQuote, Replacement, Return
 from refunds.states import ONLY_STAFF_SAY, QuoteState
 
 # Kinds of actors that act for any customer.
 _FOR_ANYBODY: Final = frozenset({"staff", "system"})
 VIEW_QUOTE: Final = "refunds.view_refundquote"
 VIEW_REFUND: Final = "refunds.view_refund"
+VIEW_RETURN: Final = "refunds.view_return"
+VIEW_REPLACEMENT: Final = "refunds.view_replacement"
+HANDLE_GOODS: Final = "orders.handle_shipments"
+VIEW_APPROVAL: Final = "refunds.view_approval"
 REDEEM: Final = "refunds.redeem_quote"
 # Quotes that customers reach: whoever asked, it is what they could have asked for themselves, by the same rules. The
-# exception is a reason that only staff may give: that quote is the staff's until one of them confirms it.
+# exceptions are a reason that only staff may give, and a rule set aside: until one of them confirms it, or a second
+# person approves it, that quote is the staff's.
 _STAFF_SAY: Final = QuoteLine.objects.filter(quote=OuterRef("pk"), reason__in=ONLY_STAFF_SAY)
-FOR_CUSTOMERS: Final = Q(state=QuoteState.REDEEMED) | ~Exists(_STAFF_SAY)
+FOR_CUSTOMERS: Final = Q(state=QuoteState.REDEEMED) | (~Exists(_STAFF_SAY) & Q(overrides=[]))
 _PUBLIC_ID: Final = re.compile(r"[a-z]{2}_[0-9a-z]{12,20}")
 
-Row = TypeVar("Row", RefundQuote, Refund, Return)
+Row = TypeVar("Row", RefundQuote, Refund, Return, Replacement, Approval)
 Viewer = HttpRequest | User | AbstractBaseUser | AnonymousUser
 
 
@@ -40,6 +45,39 @@ def quote_for(viewer: Viewer, quote_id: str) -> RefundQuote:
 def refund_for(viewer: Viewer, refund_id: str) -> Refund:
     """The refund, for its customer and for staff who may view refunds. Raises Http404."""
     return _row_for(viewer, Refund.objects.select_related("order__customer", "quote"), refund_id, VIEW_REFUND)
+
+
+def return_for(viewer: Viewer, return_id: str) -> Return:
+    """The return, for its customer, and for staff who may view returns or handle goods. Raises Http404."""
+    rows = Return.objects.select_related("order__customer", "quote")
+    return _row_for(viewer, rows, return_id, goods_permission(viewer, VIEW_RETURN))
+
+
+def replacement_for(viewer: Viewer, replacement_id: str) -> Replacement:
+    """The replacement, for its customer, and for staff who may view them or handle goods. Raises Http404."""
+    rows = Replacement.objects.select_related("order__customer", "shipment")
+    return _row_for(viewer, rows, replacement_id, goods_permission(viewer, VIEW_REPLACEMENT))
+
+
+def goods_permission(viewer: Viewer, permission: str) -> str:
+    """Whoever handles goods sees what is on its way back and what is to be sent, as others do by `permission`."""
+    return HANDLE_GOODS if _is_staff(viewer, HANDLE_GOODS) else permission
+
+
+def approval_for(viewer: Viewer, approval_id: str) -> Approval:
+    """The question to a second person, for staff who may view them, never for a customer. Raises Http404."""
+    rows = Approval.objects.select_related("order__customer", "asked_by", "decided_by")
+    approval = find(rows, approval_id) if _is_staff(viewer, VIEW_APPROVAL) else None
+    if approval is None:
+        raise Http404
+    return approval
+
+
+def approvals_for(viewer: Viewer, rows: QuerySet[Approval]) -> QuerySet[Approval]:
+    """All of them for staff who may view them. Raises NotAllowed for others."""
+    if not _is_staff(viewer, VIEW_APPROVAL):
+        raise NotAllowed(VIEW_APPROVAL)
+    return rows
 
 
 def _row_for(viewer: Viewer, rows: QuerySet[Row], public_id: str, permission: str) -> Row:
@@ -113,12 +151,17 @@ def quote_to_redeem(quote_id: str, actor: Actor) -> RefundQuote:
 
 
 def quote_to_decline(quote_id: str, actor: Actor) -> RefundQuote:
-    """Customers and their agent reach their own, staff need the permission to redeem. Raises NotFound, NotAllowed."""
+    """Customers and their agent reach their own, staff need the permission to redeem.
+
+    What waits for a second person is theirs to end. Raises NotFound, NotAllowed, Refusal waits_for_approval.
+    """
     actor.require(REDEEM)
     rows = RefundQuote.objects.select_related("order")
     quote = find(rows if actor.kind in _FOR_ANYBODY else _for_customers(rows), quote_id)
     if quote is None or not may_touch(actor, quote.customer_id):
         raise errors.no_such_quote()
+    if quote.overrides and quote.state == QuoteState.OPEN:
+        raise errors.waits_for_approval()
     return quote
 
 

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from orders import converters  # noqa: F401  (registers `order_number`)
-from refunds.api import policies, quotes, refunds
+from refunds.api import approvals, compensations, elsewhere, policies, quotes, refunds, replacements, returns
 
 urlpatterns = [
     path(
@@ -17,13 +17,71 @@ urlpatterns = [
     path("refunds/<str:refund_id>/", refunds.RefundView.as_view(), name="api-refund"),
     path("refunds/<str:refund_id>/retry/", refunds.RetryView.as_view(), name="api-refund-retry"),
     path("refunds/<str:refund_id>/settle/", refunds.SettleView.as_view(), name="api-refund-settle"),
+    path("refunds/<str:refund_id>/assign/", elsewhere.AssignView.as_view(), name="api-refund-assign"),
     path("refunds/<str:refund_id>/approve/", refunds.ApproveView.as_view(), name="api-refund-approve"),
     path("refunds/<str:refund_id>/reject/", refunds.RejectView.as_view(), name="api-refund-reject"),
+    path("approvals/", approvals.ApprovalsView.as_view(), name="api-approvals"),
+    path("approvals/<str:approval_id>/", approvals.ApprovalView.as_view(), name="api-approval"),
+    path("approvals/<str:approval_id>/approve/", approvals.ApproveView.as_view(), name="api-approval-approve"),
+    path("approvals/<str:approval_id>/reject/", approvals.RejectView.as_view(), name="api-approval-reject"),
+    path(
+        "orders/<order_number:order_number>/compensations/",
+        compensations.OrderCompensationsView.as_view(),
+        name="api-order-compensations",
+    ),
+    path(
+        "orders/<order_number:order_number>/overrides/",
+        approvals.OrderOverridesView.as_view(),
+        name="api-order-overrides",
+    ),
+    path(
+        "orders/<order_number:order_number>/refunds-elsewhere/",
+        elsewhere.OrderElsewhereView.as_view(),
+        name="api-order-refunds-elsewhere",
+    ),
     path("refund-policies/", policies.PoliciesView.as_view(), name="api-policies"),
     path("refund-policies/<str:currency>/<int:version>/", policies.PolicyView.as_view(), name="api-policy"),
     path(
         "refund-policies/<str:currency>/<int:version>/publish/",
         policies.PublishView.as_view(),
         name="api-policy-publish",
+    ),
+    path(
+        "orders/<order_number:order_number>/returns/eligibility/",
+        returns.EligibilityView.as_view(),
+        name="api-order-eligibility",
+    ),
+    path(
+        "orders/<order_number:order_number>/exchanges/",
+        returns.OrderExchangesView.as_view(),
+        name="api-order-exchanges",
+    ),
+    path("returns/", returns.ReturnsView.as_view(), name="api-returns"),
+    path("returns/<str:return_id>/", returns.ReturnView.as_view(), name="api-return"),
+    path("returns/<str:return_id>/receive/", returns.ReceiveView.as_view(), name="api-return-receive"),
+    path("returns/<str:return_id>/accept/", returns.AcceptView.as_view(), name="api-return-accept"),
+    path("returns/<str:return_id>/reject/", returns.RejectView.as_view(), name="api-return-reject"),
+    path("returns/<str:return_id>/withdraw/", returns.WithdrawView.as_view(), name="api-return-withdraw"),
+    path(
+        "returns/<str:return_id>/send-replacement/",
+        returns.SendReplacementView.as_view(),
+        name="api-return-send-replacement",
+    ),
+    path(
+        "orders/<order_number:order_number>/resends/",
+        replacements.OrderResendsView.as_view(),
+        name="api-order-resends",
+    ),
+    path("replacements/", replacements.ReplacementsView.as_view(), name="api-replacements"),
+    path("replacements/<str:replacement_id>/", replacements.ReplacementView.as_view(), name="api-replacement"),
+    path(
+        "replacements/<str:replacement_id>/send/",
+        replacements.ReplacementSendView.as_view(),
+        name="api-replacement-send",
+    ),
+    path(
+        "replacements/<str:replacement_id>/release/",
+        replacements.ReplacementReleaseView.as_view(),
+        name="api-replacement-release",
     ),
 ]

@@ -6,14 +6,13 @@ from rest_framework import serializers
 
 from orders.strict import StrictBody, StrictText
 from refunds.choices import clean_note
+from refunds.goods_bodies import GoodsAnswer, ReturnAnswer
 from refunds.states import (
     AllocationState,
     QuoteAction,
     QuoteState,
-    Reason,
+    RefundKind,
     RefundState,
-    ReturnKind,
-    ReturnState,
 )
 
 
@@ -54,14 +53,6 @@ class ShareAnswer(serializers.Serializer):
     state = serializers.ChoiceField(choices=AllocationState.choices, required=False)
 
 
-class GoodsAnswer(serializers.Serializer):
-    line_item_id = serializers.CharField()
-    name = serializers.CharField()
-    quantity = serializers.IntegerField()
-    reason = serializers.ChoiceField(choices=Reason.choices)
-    reason_text = serializers.CharField()
-
-
 class StepAnswer(serializers.Serializer):
     """One term of the sum, signed. The steps of a quote come to its amount."""
 
@@ -73,7 +64,10 @@ class StepAnswer(serializers.Serializer):
 
 
 class RefundAnswer(serializers.Serializer):
+    """`quote_id` is null for compensation, and for what was refunded elsewhere until its goods are known."""
+
     refund_id = serializers.CharField()
+    kind = serializers.ChoiceField(choices=RefundKind.choices)
     order_number = serializers.CharField()
     state = serializers.ChoiceField(choices=RefundState.choices)
     state_text = serializers.CharField()
@@ -82,24 +76,7 @@ class RefundAnswer(serializers.Serializer):
     display = serializers.CharField()
     to = ShareAnswer(many=True)
     created_at = serializers.DateTimeField()
-    quote_id = serializers.CharField()
-
-
-class ReturnAnswer(serializers.Serializer):
-    """`amount` is what was promised after receipt, null for an exchange."""
-
-    return_id = serializers.CharField()
-    order_number = serializers.CharField()
-    kind = serializers.ChoiceField(choices=ReturnKind.choices)
-    state = serializers.ChoiceField(choices=ReturnState.choices)
-    state_text = serializers.CharField()
-    lines = GoodsAnswer(many=True)
-    amount = serializers.IntegerField(allow_null=True)
-    currency = serializers.CharField()
-    display = serializers.CharField(allow_blank=True)
-    instructions = serializers.CharField(allow_blank=True)
-    refund_id = serializers.CharField(allow_null=True)
-    created_at = serializers.DateTimeField()
+    quote_id = serializers.CharField(allow_null=True)
 
 
 class QuoteAnswer(serializers.Serializer):

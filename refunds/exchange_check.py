@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from django.utils import timezone
 
 from orders import stock
-from orders.products import product_by_id
 from orders.models import LineItem, Order, Product, ShipmentLine
+from orders.products import product_by_id
 from orders.strict import validated
 from refunds import exchange_errors
 from refunds.choices import ExchangeLinesBody, LineChoice

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
 
+from django.contrib.auth.models import User
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -17,9 +18,9 @@ from orders.models import Payment
 from orders.money import format_money
 from refunds.allocation import AllocationError
 from refunds.explain import explain, step_lines
-from refunds.models import Refund, RefundQuote, Return
+from refunds.models import Approval, QuoteLine, Refund, RefundQuote, Replacement, Return, ReturnLine
 from refunds.settling import share_out
-from refunds.states import QuoteState, RefundState, ReturnKind, ReturnState
+from refunds.states import QuoteState, RefundState, ReplacementState, ReturnKind, ReturnState
 
 _REFUND_TEXTS: Final = {
     RefundState.PENDING_APPROVAL: gettext_lazy("Waiting for a second person of the shop to approve it"),
@@ -38,6 +39,11 @@ _RETURN_TEXTS: Final = {
     ReturnState.EXCHANGED: gettext_lazy("The replacement is on its way"),
     ReturnState.REJECTED: gettext_lazy("Not accepted; the goods go back to the customer"),
     ReturnState.WITHDRAWN: gettext_lazy("Withdrawn"),
+}
+_REPLACEMENT_TEXTS: Final = {
+    ReplacementState.RESERVED: gettext_lazy("Set aside, not sent yet"),
+    ReplacementState.SENT: gettext_lazy("Sent"),
+    ReplacementState.RELEASED: gettext_lazy("Not sent after all"),
 }
 _PAYMENTS: Final = {
     "card": gettext_lazy("card"),
@@ -68,7 +74,7 @@ def quote_state(quote: RefundQuote) -> str:
 def quote_as_dict(quote: RefundQuote) -> dict[str, Any]:
     """Everything about a quote, with its refund or return once it has become one."""
     lines = list(quote.lines.all())
-    names = {line.line_item.line_item_id: line.line_item.name for line in lines}
+    names = names_in(lines)
     refund: Refund | None = getattr(quote, "refund", None)
     request: Return | None = getattr(quote, "return_request", None)
     return {
@@ -91,8 +97,10 @@ def quote_as_dict(quote: RefundQuote) -> dict[str, Any]:
 
 
 def refund_as_dict(refund: Refund) -> dict[str, Any]:
+    """`quote_id`: null for compensation, and for what was refunded elsewhere until its goods are known."""
     return {
         "refund_id": refund.pk,
+        "kind": refund.kind,
         "order_number": refund.order.number,
         "state": refund.state,
         "state_text": str(_REFUND_TEXTS[RefundState(refund.state)]),
@@ -105,22 +113,75 @@ def refund_as_dict(refund: Refund) -> dict[str, Any]:
     }
 
 
+def approval_as_dict(approval: Approval) -> dict[str, Any]:
+    """A question to a second person, as staff see it. `decided_by`: null while it waits, and if nobody decided."""
+    return {
+        "approval_id": approval.pk,
+        "kind": approval.kind,
+        "kind_text": approval.get_kind_display(),
+        "state": approval.state,
+        "state_text": approval.get_state_display(),
+        "order_number": approval.order.number,
+        "amount": approval.amount,
+        "display": format_money(approval.amount, approval.currency),
+        "currency": approval.currency,
+        "reason": approval.reason,
+        "asked_by": _named(approval.asked_by) or str(approval.get_asked_by_kind_display()),
+        "refund_id": approval.refund_id,
+        "quote_id": approval.quote_id,
+        "expires_at": moment(approval.expires_at),
+        "decided_by": _named(approval.decided_by),
+        "decision_reason": approval.decision_reason,
+        "created_at": moment(approval.created_at),
+    }
+
+
+def _named(user: User | None) -> str | None:
+    """A person, as people call them."""
+    return (user.get_full_name() or user.get_username()) if user else None
+
+
 def return_as_dict(request: Return) -> dict[str, Any]:
     """`amount`: what was promised after receipt, null for an exchange. `refund_id`: once the goods were accepted."""
     quote = request.quote
+    lines = list(request.lines.all())
+    replacement: Replacement | None = getattr(request, "replacement", None)
     return {
         "return_id": request.pk,
         "order_number": request.order.number,
         "kind": request.kind,
         "state": request.state,
         "state_text": str(_RETURN_TEXTS[ReturnState(request.state)]),
-        "lines": _lines(request.lines.all()),
+        "lines": _lines(lines),
+        "findings": _findings(lines),
         "amount": quote.amount if quote else None,
         "currency": request.order.currency,
         "display": format_money(quote.amount, quote.currency) if quote else "",
         "instructions": _instructions(request),
         "refund_id": request.refund_id,
+        "replacement": replacement_as_dict(replacement) if replacement else None,
         "created_at": moment(request.created_at),
+    }
+
+
+def replacement_as_dict(replacement: Replacement) -> dict[str, Any]:
+    """`lines` name what is sent; parcel and carrier are there once it has left."""
+    shipment = replacement.shipment
+    return {
+        "replacement_id": replacement.pk,
+        "order_number": replacement.order.number,
+        "kind": replacement.kind,
+        "state": replacement.state,
+        "state_text": str(_REPLACEMENT_TEXTS[ReplacementState(replacement.state)]),
+        "lines": [
+            {"line_item_id": line.line_item.line_item_id, "name": line.name, "quantity": line.quantity}
+            for line in replacement.lines.all()
+        ],
+        "shipment_id": replacement.shipment_id,
+        "carrier": shipment.carrier if shipment else "",
+        "tracking_number": shipment.tracking_number if shipment else "",
+        "return_id": replacement.return_request_id,
+        "created_at": moment(replacement.created_at),
     }
 
 
@@ -128,12 +189,34 @@ def _lines(lines: Iterable[Any]) -> list[dict[str, Any]]:
     return [
         {
             "line_item_id": line.line_item.line_item_id,
-            "name": line.line_item.name,
+            "name": line.name,
             "quantity": line.quantity,
             "reason": line.reason,
             "reason_text": line.get_reason_display(),
         }
         for line in lines
+    ]
+
+
+def names_in(lines: Iterable[QuoteLine]) -> dict[str, str]:
+    """line_item_id to the name of what is there; units that were replaced by something else bring a second name."""
+    names: dict[str, dict[str, None]] = {}
+    for line in lines:
+        names.setdefault(line.line_item.line_item_id, {})[line.name] = None
+    return {line_item_id: " / ".join(found) for line_item_id, found in names.items()}
+
+
+def _findings(lines: Iterable[ReturnLine]) -> list[dict[str, Any]]:
+    return [
+        {
+            "line_item_id": line.line_item.line_item_id,
+            "name": line.name,
+            "found": finding.found,
+            "found_text": finding.get_found_display(),
+            "quantity": finding.quantity,
+        }
+        for line in lines
+        for finding in line.findings.all()
     ]
 
 
@@ -155,7 +238,7 @@ def _expected(quote: RefundQuote) -> list[dict[str, Any]]:
         return []
     try:
         promise = getattr(quote, "return_request", None)
-        shares = share_out(quote.order, quote.amount, quote.policy, without=promise)
+        shares = share_out(quote.order, quote.amount, quote.policy, without=promise, only_shown=True)
     except (AllocationError, Refusal):
         return []
     return [_share(payment, amount, quote.currency) for payment, amount in shares]

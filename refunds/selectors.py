@@ -7,9 +7,22 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from orders.models import Order
-from refunds.models import GatewayAttempt, Refund, RefundQuote, Return
-from refunds.states import OPEN_RETURNS, AttemptOutcome, QuoteState, RefundState
+from refunds.models import Approval, GatewayAttempt, Refund, RefundQuote, Replacement, Return
+from refunds.states import (
+    OPEN_RETURNS,
+    AttemptOutcome,
+    QuoteState,
+    RefundState,
+    ReplacementKind,
+    ReplacementState,
+    ReturnState,
+)
 
+# What `present` shows of goods: names of what is really there, findings, and what is sent instead.
+_LINES: Final = ("lines__line_item", "lines__shipment_line__product")
+_OF_REPLACEMENT: Final = (*_LINES, "lines__product")
+_OF_RETURN: Final = (*_LINES, "lines__findings", *(f"replacement__{name}" for name in _OF_REPLACEMENT))
+_WITH_RETURN: Final = ("order", "quote", "replacement__order", "replacement__shipment")
 # A gateway that has not made up its mind for so long is asked by a person.
 DOUBT_TO_LOOK_AT: Final = timedelta(days=1)
 
@@ -17,14 +30,15 @@ DOUBT_TO_LOOK_AT: Final = timedelta(days=1)
 def quotes() -> QuerySet[RefundQuote]:
     """Quotes with everything that `present.quote_as_dict` shows, newest first."""
     return (
-        RefundQuote.objects.select_related("order", "policy", "refund__order", "return_request__order")
+        RefundQuote.objects.select_related(
+            "order", "policy", "refund__order", *(f"return_request__{name}" for name in _WITH_RETURN)
+        )
         .prefetch_related(
-            "lines__line_item",
+            *_LINES,
             "order__payments",
             "order__returns__quote",
             "refund__allocations__payment",
-            "return_request__lines__line_item",
-            "return_request__quote",
+            *(f"return_request__{name}" for name in _OF_RETURN),
         )
         .order_by("-created_at", "-pk")
     )
@@ -49,9 +63,14 @@ def refunds() -> QuerySet[Refund]:
 
 def returns() -> QuerySet[Return]:
     """Returns with everything that `present.return_as_dict` shows, newest first."""
+    return Return.objects.select_related(*_WITH_RETURN).prefetch_related(*_OF_RETURN).order_by("-created_at", "-pk")
+
+
+def replacements() -> QuerySet[Replacement]:
+    """Replacements with everything that `present.replacement_as_dict` shows, newest first."""
     return (
-        Return.objects.select_related("order", "quote")
-        .prefetch_related("lines__line_item")
+        Replacement.objects.select_related("order", "shipment")
+        .prefetch_related(*_OF_REPLACEMENT)
         .order_by("-created_at", "-pk")
     )
 
@@ -64,9 +83,24 @@ def returns_of(order: Order) -> QuerySet[Return]:
     return returns().filter(order=order)
 
 
+def replacements_of(order: Order) -> QuerySet[Replacement]:
+    return replacements().filter(order=order)
+
+
+def replacements_to_send() -> QuerySet[Replacement]:
+    """Replacements that can leave now, the oldest first: lost goods, and exchanges whose goods were accepted."""
+    accepted = Q(kind=ReplacementKind.LOST) | Q(return_request__state=ReturnState.ACCEPTED)
+    return replacements().filter(accepted, state=ReplacementState.RESERVED).order_by("created_at", "pk")
+
+
 def open_returns() -> QuerySet[Return]:
     """Returns that somebody has to do something about, the oldest first."""
     return returns().filter(state__in=OPEN_RETURNS).order_by("created_at", "pk")
+
+
+def approvals() -> QuerySet[Approval]:
+    """Questions to a second person with everything that `present.approval_as_dict` shows, newest first."""
+    return Approval.objects.select_related("order", "asked_by", "decided_by").order_by("-created_at", "-pk")
 
 
 def waiting_for_approval() -> QuerySet[Refund]:

@@ -1,7 +1,8 @@
 """What the doors of this API share: who acts, filters, pages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
+from uuid import uuid4
 
 from django.db.models import Model, QuerySet
 from django.utils.translation import gettext as _
@@ -28,6 +29,12 @@ def actor_of(request: Request, order: Order) -> Actor:
     return access.actor_for(request, order, via="api")
 
 
+def request_ref_of(facts: Mapping[str, Any], order: Order, actor: Actor) -> str:
+    """The caller's `request_ref`, apart from those of other orders and doors; one of its own if none was sent."""
+    ref = facts.get("request_ref") or uuid4().hex
+    return f"api:{order.pk}:{actor.kind}:{ref}"
+
+
 def of_order(request: Request, rows: QuerySet[Row]) -> QuerySet[Row]:
     """Of the order in the filter `order`, if there is one. What no number can contain finds nothing."""
     number = request.query_params.get("order")
@@ -36,10 +43,15 @@ def of_order(request: Request, rows: QuerySet[Row]) -> QuerySet[Row]:
 
 def wanted_state(request: Request, states: list[str]) -> str | None:
     """The filter `state`. Raises InvalidInput for one that does not exist."""
-    state = request.query_params.get("state")
-    if state is not None and state not in states:
-        raise InvalidInput("state", _("It must be one of: %(states)s.") % {"states": ", ".join(states)})
-    return state
+    return wanted(request, "state", states)
+
+
+def wanted(request: Request, name: str, values: list[str]) -> str | None:
+    """The filter of this name. Raises InvalidInput for a value that does not exist."""
+    value = request.query_params.get(name)
+    if value is not None and value not in values:
+        raise InvalidInput(name, _("It must be one of: %(states)s.") % {"states": ", ".join(values)})
+    return value
 
 
 def page(view: APIView, request: Request, rows: QuerySet[Row], show: Callable[[Row], dict[str, Any]]) -> Response:

@@ -88,3 +88,9 @@ class QuoteLine(models.Model):
 
     def __str__(self) -> str:
         return f"{self.line_item} × {self.quantity}"
+
+    @property
+    def name(self) -> str:
+        """What is really there, as people call it: a replacement may be another product than the line's."""
+        product = self.shipment_line.product if self.shipment_line else None
+        return product.name if product else self.line_item.name

@@ -91,6 +91,11 @@ class ReturnLine(models.Model):
     def __str__(self) -> str:
         return f"{self.line_item} × {self.quantity}"
 
+    @property
+    def name(self) -> str:
+        """What is really there, as people call it: a replacement may be another product than the line's."""
+        return self.shipment_line.product.name if self.shipment_line.product else self.line_item.name
+
 
 class ReturnFinding(models.Model):
     """What was found of the units of a return line; its findings sum to the line's quantity once it was received."""
@@ -213,4 +218,5 @@ class ReplacementLine(models.Model):
     @property
     def name(self) -> str:
         """What is sent, as people call it."""
-        return self.product.name if self.product else self.shipment_line.name
+        product = self.product or self.shipment_line.product
+        return product.name if product else self.line_item.name
