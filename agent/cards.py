@@ -1,4 +1,5 @@
-"""Cards: the buttons by which a customer consents. A card shows; what it stands for is done by `refunds`, elsewhere.
+"""Cards: the buttons by which a customer consents. A card shows; what it stands for is done elsewhere, on the press
+(`refunds/views.py`, `backoffice/screens/cards.py`).
 
 Cards with a quote follow their quote: whatever became of it (pressed, refused, run out, overtaken by the warehouse) is
 read from its row by `catch_up`, so a lost signal is repaired by looking again.
@@ -26,6 +27,8 @@ from refunds.present import quote_as_dict, refund_as_dict, return_as_dict
 from refunds.states import QuoteState
 
 SYSTEM = system_actor("cards")
+# What a card without a quote would do is kept beside what it shows, and is nobody's to see.
+NOT_SHOWN = frozenset({"exchange_lines", "resend_lines", "address"})
 
 
 def open_card(*, conversation: Conversation, call: ToolCall | None, spec: CardSpec) -> Card:
@@ -41,15 +44,9 @@ def open_card(*, conversation: Conversation, call: ToolCall | None, spec: CardSp
 def _shown(card: Card) -> dict[str, Any]:
     """What the card says: title and button, and for a quote its goods, amount and reasons."""
     if card.quote is None:
-        return {
-            "title": translate("Confirm the exchange"),
-            "button": translate("Confirm exchange"),
-            "amount": None,
-            "display": "",
-            "steps": [],
-            "explanation": translate("We send you the same product again once yours has come back. It costs nothing."),
-            "to": [],
-        }
+        title, button, explanation = _words_without_quote(card.kind)
+        money: dict[str, Any] = {"amount": None, "display": "", "steps": [], "to": []}
+        return {"title": title, "button": button, "explanation": explanation, **money}
     quote = quote_as_dict(card.quote)
     kept = ("amount", "currency", "display", "lines", "steps", "explanation", "to")
     shown = {key: quote[key] for key in kept}
@@ -64,10 +61,31 @@ def _shown(card: Card) -> dict[str, Any]:
     return {"title": title, "button": button % {"amount": quote["display"]}, **shown}
 
 
+def _words_without_quote(kind: str) -> tuple[str, str, str]:
+    """Title, button and explanation of a card that costs nothing."""
+    if kind == CardKind.RESEND:
+        return (
+            translate("Confirm sending again"),
+            translate("Confirm sending again"),
+            translate("We send you the goods again in place of the lost parcel. It costs nothing."),
+        )
+    if kind == CardKind.ADDRESS:
+        return (
+            translate("Confirm the new address"),
+            translate("Confirm new address"),
+            translate("What is not packed yet is sent there. If it is packed before you confirm, nothing changes."),
+        )
+    return (
+        translate("Confirm the exchange"),
+        translate("Confirm exchange"),
+        translate("We send you the same product again once yours has come back. It costs nothing."),
+    )
+
+
 def card_as_dict(card: Card) -> dict[str, Any]:
     """The card as the page and its event stream have it (`docs/architecture.md`, events)."""
     order_number = card.conversation.order.number
-    shown = {key: value for key, value in card.payload.items() if key != "exchange_lines"}
+    shown = {key: value for key, value in card.payload.items() if key not in NOT_SHOWN}
     return {
         **shown,
         "card_id": card.pk,

@@ -9,20 +9,21 @@ from typing import Any
 
 from django.db import connections
 
-from agent import cards, events, intake, loop, turns
+from agent import events, intake, loop, turns
 from agent.models import Card, Conversation, Message, ToolCall, Turn
 from agent.offline.control import Control
-from agent.states import Author, CardState
+from agent.states import Author
 from agent.tools import executor
+from backoffice.screens.cards import carry_out
 from orders.actors import agent_actor, customer_actor
 from orders.models import Order
-from refunds import quotes, redeem, returns
+from refunds import quotes, redeem
 from refunds.models import RefundQuote
-from refunds.present import return_as_dict
 from refunds.states import Asker
 
 CASE = {"line_item_id": "li_2", "quantity": 1, "reason": "late_delivery", "action": None}
 EARPHONES = {"line_item_id": "li_1", "quantity": 1, "reason": "defective"}
+SAME_AGAIN = {**EARPHONES, "product_id": None}
 
 
 def hear(order: Order, text: str = "hello", *, language: str = "en", client_ref: str | None = None) -> Message:
@@ -110,16 +111,12 @@ def _kept(turn: Turn, message: Message, block: dict[str, Any]) -> ToolCall:
 
 
 def press(card: Card) -> None:
-    """The customer presses. A quote is redeemed; an exchange is made under the conversation's lock, as on its page."""
+    """The customer presses: a quote is redeemed, any other card is carried out as on its page."""
     actor = customer_actor(card.conversation.customer)
     if card.quote_id:
         redeem.redeem(quote_id=card.quote_id, actor=actor)
-        return
-    with events.writing(card.conversation_id):
-        lines = quotes.parse_choices({"lines": card.payload["exchange_lines"]})
-        made = returns.request_exchange(order=card.conversation.order, lines=lines, actor=actor, request_ref=card.pk)
-        result = {"status": "confirmed", "return": return_as_dict(made)}
-        cards.close_card(card=card, state=CardState.CONFIRMED, actor=actor, result=result)
+    else:
+        carry_out(card, actor)
 
 
 @contextmanager

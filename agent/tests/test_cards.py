@@ -16,7 +16,7 @@ from agent.models import Card, ToolCall
 from agent.offline.control import Control
 from agent.states import CardState, ToolCallState, TurnState
 from agent.tests.helpers import (
-    EARPHONES,
+    SAME_AGAIN,
     asked,
     at_once,
     call,
@@ -179,7 +179,7 @@ def test_a_packed_parcel_tells_the_model_what_to_do_next(order: Order) -> None:
 def test_the_turn_goes_on_only_when_every_card_of_the_reply_has_ended() -> None:
     order = cast.order_5531()
     hear(order)
-    exchange = call("create_return", quote_id=None, exchange_lines=[EARPHONES])
+    exchange = call("create_return", quote_id=None, exchange_lines=[SAME_AGAIN])
     wait_for(order, call("refund_items", quote_id=quoted(order).pk), exchange)
     first, second = Card.objects.order_by("kind").reverse()
     press(first)
@@ -201,7 +201,7 @@ def test_pressing_while_a_person_owns_the_conversation_ends_the_turn_without_the
 def test_an_exchange_whose_time_is_over_expires_without_a_turn() -> None:
     order = cast.order_5531()
     hear(order)
-    wait_for(order, call("create_return", quote_id=None, exchange_lines=[EARPHONES]))
+    wait_for(order, call("create_return", quote_id=None, exchange_lines=[SAME_AGAIN]))
     Card.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     sweep.sweep()
     assert (the_card(order).state, newest_turn(order).state) == (CardState.EXPIRED, TurnState.DONE)
@@ -213,7 +213,7 @@ def test_an_exchange_whose_time_is_over_expires_without_a_turn() -> None:
 def test_writing_something_else_declines_an_exchange_too() -> None:
     order = cast.order_5531()
     hear(order)
-    wait_for(order, call("create_return", quote_id=None, exchange_lines=[EARPHONES]))
+    wait_for(order, call("create_return", quote_id=None, exchange_lines=[SAME_AGAIN]))
     hear(order, "no, leave it")
     assert the_card(order).state == CardState.DECLINED
     assert results(order)[0]["status"] == "declined"
@@ -238,7 +238,7 @@ def test_words_while_a_person_owns_the_conversation_end_the_waiting_turn(order: 
 def test_cards_without_a_quote_are_reached_by_their_customer_alone() -> None:
     order = cast.order_5531()
     hear(order)
-    wait_for(order, call("create_return", quote_id=None, exchange_lines=[EARPHONES]))
+    wait_for(order, call("create_return", quote_id=None, exchange_lines=[SAME_AGAIN]))
     card = the_card(order)
     assert cards.open_card_for(Shopper(order.customer, None), "5531", card.pk) == card
     assert cards.open_card_for(Shopper(order.customer, frozenset({"5531"})), "5531", card.pk) == card

@@ -9,7 +9,7 @@ from django.db import DatabaseError, OperationalError
 from agent import calls
 from agent.models import Card, ToolCall
 from agent.states import CardKind, CardState, ToolCallState
-from agent.tests.helpers import CASE, EARPHONES, asked, call, hear, hold, quoted, talk, told
+from agent.tests.helpers import CASE, EARPHONES, SAME_AGAIN, asked, call, hear, hold, quoted, talk, told
 from agent.tools import executor, registry
 from agent.tools.base import Arguments, Context, Tool, closed
 from agent.turns import Lease
@@ -83,8 +83,8 @@ def exchange(line: dict[str, Any]) -> dict[str, Any]:
         ("refund_items", {"quote_id": "rq_00000000000000000000"}, "quote_id"),
         ("refund_items", {"quote_id": "' OR 1=1 --"}, "quote_id"),
         ("create_return", {"quote_id": None, "exchange_lines": None}, "quote_id"),
-        ("create_return", exchange({**EARPHONES, "quantity": "1"}), "exchange_lines[0].quantity"),
-        ("create_return", exchange({**EARPHONES, "line_item_id": "li_9"}), "exchange_lines[0].line_item_id"),
+        ("create_return", exchange({**SAME_AGAIN, "quantity": "1"}), "exchange_lines[0].quantity"),
+        ("create_return", exchange({**SAME_AGAIN, "line_item_id": "li_9"}), "exchange_lines[0].line_item_id"),
         ("hand_off_to_human", {"reason": "bored", "summary": "x"}, "reason"),
         ("hand_off_to_human", {"reason": "complaint", "summary": "x" * 1001}, "summary"),
         ("get_order", {"x": "y" * 30_000}, "arguments"),
@@ -276,7 +276,7 @@ def test_a_quote_becomes_a_card_and_the_call_waits(
 
 
 def test_an_exchange_card_shows_its_goods_and_costs_nothing(order: Order, lease: Lease) -> None:
-    run(order, lease, "create_return", quote_id=None, exchange_lines=[EARPHONES])
+    run(order, lease, "create_return", quote_id=None, exchange_lines=[SAME_AGAIN])
     (shown,) = told(order, "card")
     assert (shown["kind"], shown["amount"], shown["quote_id"]) == (CardKind.EXCHANGE, None, None)
     assert [line["name"] for line in shown["lines"]] == ["藍牙耳機"]
@@ -292,7 +292,7 @@ def test_the_order_as_the_model_reads_it_says_what_can_be_asked_for(order: Order
 
 
 def test_empty_results_say_that_they_are_empty(lease: Lease, order: Order) -> None:
-    assert "No refund or return" in (run(order, lease, "list_refunds").result or {})["note"]
+    assert "No refund, return or replacement" in (run(order, lease, "list_refunds").result or {})["note"]
     plain = cast.place("7001")
     hear(plain)
     result = run(plain, hold(plain), "list_shipments").result or {}

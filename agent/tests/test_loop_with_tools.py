@@ -8,7 +8,7 @@ from agent.offline.control import Control
 from agent.states import CardState, ToolCallState, TurnState
 from agent.tests.helpers import (
     CASE,
-    EARPHONES,
+    SAME_AGAIN,
     call,
     hear,
     newest_turn,
@@ -115,7 +115,7 @@ def test_time_runs_out_in_the_middle_of_a_reply_too(model: Control, order: Order
 
 def test_two_cards_open_from_one_reply_and_the_turn_waits_for_both(model: Control, order: Order) -> None:
     quote = quoted(order)
-    exchange = call("create_return", quote_id=None, exchange_lines=[EARPHONES])
+    exchange = call("create_return", quote_id=None, exchange_lines=[SAME_AGAIN])
     model.script([reply("Please confirm both.", call("refund_items", quote_id=quote.pk), exchange)])
 
     assert work(order).state == TurnState.WAITING

@@ -1,4 +1,4 @@
-"""What the model is offered: tools that choose goods. No parameter anywhere is an amount of money or a person."""
+"""What the model is offered: tools that choose goods. No parameter says what a refund comes to or who a customer is."""
 
 import re
 from collections.abc import Iterator
@@ -13,6 +13,10 @@ from agent.tools.base import Tool
 
 MONEY = re.compile(r"amount|price|ntd|twd|total|sum\b|fee|money|refund_value|discount|currency|cost", re.IGNORECASE)
 PEOPLE = re.compile(r"customer|user|email|phone|name|account", re.IGNORECASE)
+# By name: a highest price to look for; and the one amount that a model may propose, which pays nothing.
+MAY_BE_MONEY = {"search_products": {"price_max"}, "propose_compensation": {"compensation_ntd"}}
+# Whom the carrier can call: of a parcel, not of whose order it is.
+MAY_BE_PEOPLE = {"update_shipping_address": {"phone"}}
 # What strict schemas may not carry; limits stand in descriptions and are checked by the executor.
 UNSUPPORTED = {
     "minimum",
@@ -54,12 +58,12 @@ def properties(tool: Tool) -> Iterator[tuple[str, dict[str, Any]]]:
 
 @each_tool
 def test_no_property_is_an_amount_of_money(tool: Tool) -> None:
-    assert [name for name, _ in properties(tool) if MONEY.search(name)] == []
+    assert {name for name, _ in properties(tool) if MONEY.search(name)} == MAY_BE_MONEY.get(tool.name, set())
 
 
 @each_tool
 def test_no_property_names_a_person(tool: Tool) -> None:
-    assert [name for name, _ in properties(tool) if PEOPLE.search(name)] == []
+    assert {name for name, _ in properties(tool) if PEOPLE.search(name)} == MAY_BE_PEOPLE.get(tool.name, set())
 
 
 @each_tool
@@ -116,5 +120,10 @@ def test_definitions_are_the_same_every_time_so_that_they_can_be_cached() -> Non
         "quote_refund",
         "refund_items",
         "create_return",
+        "resend_items",
+        "update_shipping_address",
+        "search_products",
+        "get_product",
+        "estimate_delivery",
         "hand_off_to_human",
     ]

@@ -11,7 +11,8 @@ from agent.states import CardKind
 from agent.tools.base import Arguments, CardSpec, Context, Outcome, Tool, closed, line_choices
 from orders.errors import InvalidInput, NotFound, Refusal
 from orders.money import format_money
-from refunds import exchange_check, quotes
+from refunds import quotes
+from refunds.exchange_check import Unit, check_exchange, parse_exchange
 from refunds.models import RefundQuote
 from refunds.present import quote_as_dict
 from refunds.states import Asker, QuoteAction, QuoteState
@@ -90,17 +91,34 @@ def create_return(context: Context, arguments: Arguments) -> Outcome:
         )
     if quote_id is not None:
         return _return_card(context, quote_id)
+    return _exchange_card(context, exchange)
+
+
+def _exchange_card(context: Context, lines: list[dict[str, Any]]) -> CardSpec:
     try:
-        exchange_check.check_exchange(context.order, quotes.parse_choices({"lines": exchange}))
+        units = check_exchange(context.order, parse_exchange({"lines": lines}))
     except Refusal as error:
         if error.field.startswith("lines"):  # the model knows them by another name
             error.field = f"exchange_{error.field}"
         raise
-    return CardSpec(
-        kind=CardKind.EXCHANGE,
-        expires_at=timezone.now() + EXCHANGE_CARD_LIFE,
-        payload={"exchange_lines": exchange, "lines": _named(context, exchange)},
-    )
+    payload = {"exchange_lines": lines, "lines": [_shown(unit, context.order.currency) for unit in units]}
+    if any(unit.product for unit in units):
+        payload["explanation"] = translate(
+            "We send you what you have chosen, at the same price, once yours has come back. It costs nothing."
+        )
+    return CardSpec(kind=CardKind.EXCHANGE, expires_at=timezone.now() + EXCHANGE_CARD_LIFE, payload=payload)
+
+
+def _shown(unit: Unit, currency: str) -> dict[str, Any]:
+    """The chosen goods as the card shows them; `becomes` names another product that comes in their place."""
+    return {
+        "line_item_id": unit.line.line_item_id,
+        "name": unit.shipment_line.name,
+        "quantity": unit.quantity,
+        "reason": unit.reason,
+        "display_price": format_money(unit.line.unit_price, currency),
+        "becomes": unit.product.name if unit.product else "",
+    }
 
 
 def _return_card(context: Context, quote_id: str) -> CardSpec:
@@ -112,21 +130,6 @@ def _return_card(context: Context, quote_id: str) -> CardSpec:
             hint=translate("Call refund_items with the same quote_id."),
         )
     return CardSpec(kind=CardKind.RETURN, quote=quote, expires_at=quote.expires_at)
-
-
-def _named(context: Context, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The chosen lines as the card shows them."""
-    by_id = {line.line_item_id: line for line in context.order.lines.all()}
-    return [
-        {
-            "line_item_id": line["line_item_id"],
-            "name": by_id[line["line_item_id"]].name,
-            "quantity": line["quantity"],
-            "reason": line["reason"],
-            "display_price": format_money(by_id[line["line_item_id"]].unit_price, context.order.currency),
-        }
-        for line in lines
-    ]
 
 
 QUOTE_REFUND = Tool(
@@ -163,7 +166,7 @@ CREATE_RETURN = Tool(
         },
         exchange_lines={
             "anyOf": [
-                line_choices("The delivered goods to exchange, one entry per line.", with_action=False),
+                line_choices("The delivered goods to exchange, one entry per line.", with_product=True),
                 {"type": "null"},
             ],
             "description": "The goods to exchange; null for a return with a quote_id.",
@@ -177,7 +180,12 @@ CREATE_RETURN = Tool(
         {
             "order_number": "5531",
             "quote_id": None,
-            "exchange_lines": [{"line_item_id": "li_1", "quantity": 1, "reason": "defective"}],
+            "exchange_lines": [{"line_item_id": "li_1", "quantity": 1, "reason": "defective", "product_id": None}],
+        },
+        {
+            "order_number": "5531",
+            "quote_id": None,
+            "exchange_lines": [{"line_item_id": "li_1", "quantity": 1, "reason": "other", "product_id": "EAR-BLACK"}],
         },
     ),
 )

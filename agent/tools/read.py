@@ -10,19 +10,19 @@ from agent.states import CardState
 from agent.tools.base import Arguments, Context, Tool, closed
 from orders.models import Order
 from orders.money import format_money
-from refunds import eligibility, selectors
+from refunds import eligibility, present, selectors
 from refunds.goods import UnitGroup, unit_groups
-from refunds.present import refund_as_dict, return_as_dict
 
 UNITS_SAY = {
     "unfulfilled": "Not packed yet: can be cancelled and refunded now.",
     "packed": "Being prepared in the warehouse: too late to cancel. Can be returned after it has arrived.",
     "shipped": "On its way: cannot be cancelled. Can be returned after it has arrived.",
-    "lost": "Shipped long ago and never arrived: counts as lost and can be refunded.",
+    "lost": "Shipped long ago and never arrived: counts as lost. Can be refunded, or sent again.",
     "delivered": "Delivered: can be returned or exchanged up to and including return_until.",
     "window_over": "Delivered, and the return window is over: only a person can decide.",
     "returning": "A return is open for these units: nothing more can be asked for them.",
     "exchanging": "An exchange is open for these units: nothing more can be asked for them.",
+    "resending": "Lost, and being sent again: nothing more can be asked for them.",
     "cancelled": "Already cancelled.",
     "refunded": "Already refunded.",
 }
@@ -37,21 +37,19 @@ def _moment(moment: datetime | None) -> str | None:
 
 
 def _units(group: UnitGroup) -> dict[str, Any]:
-    can = [action for action in eligibility.ALLOWED.get(group.state, ()) if action != "resend"]
     units: dict[str, Any] = {
         "state": group.state,
         "quantity": group.quantity,
         "date": _day(group.since),
-        "can": can,
+        "can": list(eligibility.allowed_actions(group.state)),
         "text": UNITS_SAY[group.state],
     }
     if group.state == "delivered" and group.until:
         units["return_until"] = group.until.isoformat()
-    if group.refund_id:
-        units["refund_id"] = group.refund_id
-    if group.return_id:
-        units["return_id"] = group.return_id
-    return units
+    if group.product_name != group.line.name:
+        units["really"] = group.product_name
+    ids = {"refund_id": group.refund_id, "return_id": group.return_id, "replacement_id": group.replacement_id}
+    return units | {name: value for name, value in ids.items() if value}
 
 
 def _lines(order: Order) -> list[dict[str, Any]]:
@@ -63,6 +61,7 @@ def _lines(order: Order) -> list[dict[str, Any]]:
             {
                 "line_item_id": line.line_item_id,
                 "name": line.name,
+                "product_id": line.sku,
                 "category": line.category,
                 "unit_price": line.unit_price,
                 "display_price": format_money(line.unit_price, order.currency),
@@ -76,7 +75,6 @@ def _lines(order: Order) -> list[dict[str, Any]]:
 
 def get_order(context: Context, arguments: Arguments) -> dict[str, Any]:
     order = context.order
-    returns = selectors.returns_of(order)
     open_cards = context.conversation.cards.filter(state=CardState.OPEN)
     return {
         "order_number": order.number,
@@ -90,6 +88,7 @@ def get_order(context: Context, arguments: Arguments) -> dict[str, Any]:
             "method": order.shipping_method,
             "charged": order.shipping_charged,
             "display": format_money(order.shipping_charged, order.currency),
+            "address": order.shipping_address,
         },
         "payments": [
             {
@@ -101,9 +100,17 @@ def get_order(context: Context, arguments: Arguments) -> dict[str, Any]:
             }
             for payment in order.payments.all()
         ],
-        "refunds": [refund_as_dict(refund) for refund in selectors.refunds_of(order)],
-        "returns": [return_as_dict(item) for item in returns],
+        **_given_back(order),
         "open_cards": [{"card_id": card.pk, "kind": card.kind, "quote_id": card.quote_id} for card in open_cards],
+    }
+
+
+def _given_back(order: Order) -> dict[str, list[dict[str, Any]]]:
+    """Money and goods that went back to the customer, or are on their way. `kind` says what money was for."""
+    return {
+        "refunds": [present.refund_as_dict(refund) for refund in selectors.refunds_of(order)],
+        "returns": [present.return_as_dict(item) for item in selectors.returns_of(order)],
+        "replacements": [present.replacement_as_dict(item) for item in order.replacements.all()],
     }
 
 
@@ -117,26 +124,31 @@ def list_shipments(context: Context, arguments: Arguments) -> dict[str, Any]:
             "packed_at": _moment(shipment.packed_at),
             "shipped_at": _moment(shipment.shipped_at),
             "delivered_at": _moment(shipment.delivered_at),
+            "is_replacement": shipment.is_replacement,
             "lines": [
                 {
                     "line_item_id": line.line_item.line_item_id,
-                    "name": line.line_item.name,
+                    "name": line.name,
                     "quantity": line.quantity,
                 }
                 for line in shipment.lines.all()
             ],
         }
-        for shipment in context.order.shipments.prefetch_related("lines__line_item")
+        for shipment in context.order.shipments.prefetch_related("lines__line_item", "lines__product")
     ]
     note = "All parcels of this order." if shipments else "Nothing of this order has been packed or shipped yet."
     return {"shipments": shipments, "note": note}
 
 
 def list_refunds(context: Context, arguments: Arguments) -> dict[str, Any]:
-    refunds = [refund_as_dict(refund) for refund in selectors.refunds_of(context.order)]
-    returns = [return_as_dict(item) for item in selectors.returns_of(context.order)]
-    note = "All refunds and returns of this order." if refunds or returns else "No refund or return on this order yet."
-    return {"refunds": refunds, "returns": returns, "note": note}
+    found = _given_back(context.order)
+    anything = any(found.values())
+    note = (
+        "All refunds, returns and replacements of this order."
+        if anything
+        else "No refund, return or replacement on this order yet."
+    )
+    return {**found, "note": note}
 
 
 GET_ORDER = Tool(

@@ -2,10 +2,14 @@
 
 from typing import Any
 
+from agent.tools.address import UPDATE_SHIPPING_ADDRESS
 from agent.tools.ask import CREATE_RETURN, QUOTE_REFUND, REFUND_ITEMS
 from agent.tools.base import Tool
+from agent.tools.delivery import ESTIMATE_DELIVERY
 from agent.tools.person import HAND_OFF_TO_HUMAN
 from agent.tools.read import GET_ORDER, LIST_REFUNDS, LIST_SHIPMENTS
+from agent.tools.resend import RESEND_ITEMS
+from agent.tools.shop import GET_PRODUCT, SEARCH_PRODUCTS
 
 ORDER_PAGE: tuple[Tool, ...] = (
     GET_ORDER,
@@ -14,6 +18,11 @@ ORDER_PAGE: tuple[Tool, ...] = (
     QUOTE_REFUND,
     REFUND_ITEMS,
     CREATE_RETURN,
+    RESEND_ITEMS,
+    UPDATE_SHIPPING_ADDRESS,
+    SEARCH_PRODUCTS,
+    GET_PRODUCT,
+    ESTIMATE_DELIVERY,
     HAND_OFF_TO_HUMAN,
 )
 BY_NAME = {tool.name: tool for tool in ORDER_PAGE}
