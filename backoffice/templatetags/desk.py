@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 
 from agent.states import CardState
 from backoffice import chat_text, words
+from backoffice.screens.acting import kept_fields
 from backoffice.screens.card_words import button_addresses, reason_words
 from orders.money import format_money
 from orders.words import action_name, actor_name
@@ -35,6 +36,7 @@ _ICONS: Final = {
     "card": "M3 7a2 2 0 0 1 2-2h14a2 2 0 0 1 2 2v10a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V7Zm0 3h18M7 15h3",
     "person": "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm-7 8c.8-3.6 3.6-5.5 7-5.5s6.2 1.9 7 5.5",
     "truck": "M3 6h11v10H3V6Zm11 4h4l3 3v3h-7v-6ZM7 19a2 2 0 1 0 0-4 2 2 0 0 0 0 4Zm10 0a2 2 0 1 0 0-4 2 2 0 0 0 0 4Z",
+    "place": "M12 21c-4-4.5-6-7.8-6-11a6 6 0 1 1 12 0c0 3.2-2 6.5-6 11Zm0-8.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5Z",
     "alert": "M12 4l9 16H3L12 4Zm0 6v4m0 3v.1",
     "search": "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14Zm5-2l5 5",
     "chat": "M4 5h16v11H10l-5 4v-4H4V5Z",
@@ -103,6 +105,28 @@ def return_tone(state: str) -> str:
 @register.filter
 def shipment_tone(state: str) -> str:
     return words.SHIPMENT_TONES.get(state, "")
+
+
+@register.filter
+def approval_tone(state: str) -> str:
+    return words.APPROVAL_TONES.get(state, "")
+
+
+@register.filter
+def replacement_tone(state: str) -> str:
+    return words.REPLACEMENT_TONES.get(state, "")
+
+
+@register.simple_tag(takes_context=True)
+def was_refused(context: template.Context, address: str) -> bool:
+    """Whether the form that sends to `address` was refused just before: then it is shown unfolded."""
+    return kept_fields(context["request"], address) is not None
+
+
+@register.simple_tag(takes_context=True)
+def kept(context: template.Context, address: str, name: str, default: str = "") -> str:
+    """What was typed in the field `name` of the form that sends to `address`, if it was refused just before."""
+    return (kept_fields(context["request"], address) or {}).get(name, default)
 
 
 @register.filter

@@ -134,13 +134,13 @@ def test_an_expired_exchange_is_refused_in_words_and_nothing_moves() -> None:
     assert not Return.objects.exists()
 
 
-def test_goods_that_moved_under_the_card_are_not_exchanged() -> None:
+def test_goods_that_moved_under_the_card_are_not_exchanged_and_the_card_says_so() -> None:
     card = exchange_card(cast.order_5531())
     cast.delivered_days_ago(card.conversation.order, 9)
     answer = signed_in("ming").post(f"/orders/5531/chat/cards/{card.pk}/confirm/", headers=JSON)
     assert answer.status_code in {400, 409}
     assert answer.json()["message"]
-    assert Card.objects.get().state == CardState.OPEN
+    assert Card.objects.get().state == CardState.WITHDRAWN
     assert not Return.objects.exists()
 
 

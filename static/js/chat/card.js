@@ -43,7 +43,15 @@ export class Cards {
       set(row, "name", line.name);
       set(row, "quantity", line.quantity);
       set(row, "reason", this.words.reasons[line.reason] ?? line.reason);
+      set(row, "becomes", line.becomes);
+      slot(row, "becomes").hidden = !line.becomes;
     });
+    slot(card, "lines").hidden = !data.lines?.length;
+    fillList(slot(card, "places"), data.places ?? [], (row, place) => {
+      set(row, "label", place.label);
+      set(row, "text", place.text);
+    });
+    slot(card, "places").hidden = !data.places?.length;
     fillList(slot(card, "steps"), data.steps ?? [], (row, step) => {
       set(row, "text", step.text);
       set(row, "display", step.display);
@@ -91,7 +99,8 @@ export class Cards {
       this.show(card, button === "confirm" ? "confirmed" : "declined");
       const result = answer.refund ?? answer.return;
       const parts = [result?.state_text, result?.display, result?.refund_id ?? result?.return_id];
-      if (result) set(card, "outcome", parts.filter(Boolean).join(" · "));
+      if (answer.said) set(card, "outcome", answer.said);
+      else if (result) set(card, "outcome", parts.filter(Boolean).join(" · "));
     } catch (error) {
       const words = error instanceof Refused ? error.message || this.words.unreadable : this.words.unsure;
       this.problem(card, words);
