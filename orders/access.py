@@ -13,10 +13,11 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from django.utils import timezone
 
-from orders.actors import NotAllowed
+from orders.actors import Actor, NotAllowed, customer_actor, staff_actor
 from orders.models import Customer, CustomerLink, Order
 
 VIEW_ORDER: Final = "orders.view_order"
+VIEW_PRODUCT: Final = "orders.view_product"
 _LINKS_IN_SESSION: Final = "orders.links"
 
 
@@ -78,6 +79,38 @@ def order_for(request: HttpRequest, number: str) -> Order:
     if order is None:
         raise Http404
     return order
+
+
+def actor_on(request: HttpRequest, order: Order, **correlation: str) -> Actor:
+    """Who acts on an order of `order_for`: its customer, else staff, whose permission the service checks."""
+    shopper = shopper_of(request)
+    if shopper is not None and shopper.customer.pk == order.customer_id:
+        return customer_actor(order.customer, **correlation)
+    return staff_actor(request.user, **correlation)
+
+
+def customer_for(request: HttpRequest, external_id: str, permission: str) -> Customer:
+    """Any customer for staff with `permission`, and oneself. Whoever came by a link to one order is not enough.
+
+    Raises NotAllowed, and Http404 for a foreign and for a missing customer alike.
+    """
+    customer = Customer.objects.filter(external_id=external_id.replace("\x00", "\ufffd")).first()
+    if not (isinstance(request.user, User) and request.user.has_perm(permission)):
+        shopper = shopper_of(request)
+        if shopper is None or shopper.order_numbers is not None:
+            raise NotAllowed(permission)
+        customer = customer if customer == shopper.customer else None
+    if customer is None:
+        raise Http404
+    return customer
+
+
+def require_products(request: HttpRequest) -> None:
+    """Customers may look at what the shop sells, and so may staff with the permission. Raises NotAllowed."""
+    if isinstance(request.user, User) and request.user.has_perm(VIEW_PRODUCT):
+        return
+    if shopper_of(request) is None:
+        raise NotAllowed(VIEW_PRODUCT)
 
 
 def remember_link(request: HttpRequest, link: CustomerLink) -> None:

@@ -1,4 +1,4 @@
-"""The API of orders: take in, read, move shipments, make and revoke the customer's link."""
+"""The API of orders: take in, read, move shipments, change the address, make and revoke the customer's link."""
 
 from typing import Final
 
@@ -13,7 +13,9 @@ from rest_framework.views import APIView
 
 from orders import access
 from orders.actors import Actor, staff_actor
-from orders.bodies import OrderBody, ShipmentBody
+from orders.address import change_address
+from orders.bodies import AddressBody, OrderBody, ShipmentBody
+from orders.converters import ORDER_NUMBER
 from orders.ingest import take_in
 from orders.links import PERMISSION as MAKE_LINKS
 from orders.links import issue_link, revoke_link
@@ -24,7 +26,11 @@ from orders.shipments import PERMISSION as HANDLE_SHIPMENTS
 from orders.shipments import upsert_shipment
 
 NUMBER: Final = OpenApiParameter(
-    "order_number", str, OpenApiParameter.PATH, description="The shop's own number; `#` is written %23."
+    "order_number",
+    str,
+    OpenApiParameter.PATH,
+    pattern=f"^{ORDER_NUMBER}$",
+    description="The shop's own number; `#` is written %23.",
 )
 
 
@@ -107,6 +113,25 @@ class ShipmentsView(APIView):
         shipment, created = upsert_shipment(order=_order(order_number), body=request.data, actor=actor)
         shown = ShipmentSerializer(shipment).data
         return Response(shown, status=status.HTTP_201_CREATED if created else status.HTTP_200_OK)
+
+
+class ShippingAddressView(APIView):
+    @extend_schema(
+        operation_id="orders_change_address",
+        summary="Send an order to another address",
+        description=(
+            "By the customer of the order, or by staff with `orders.change_address`, while something of it is not "
+            "packed yet. 409 for what has left and for what is picked up. The same address again changes nothing. "
+            "The change is announced to the shop's webhook."
+        ),
+        parameters=[NUMBER],
+        request=AddressBody,
+        responses={200: OrderSerializer, **refusals(400, 403, 404, 409)},
+    )
+    def put(self, request: Request, order_number: str) -> Response:
+        order = access.order_for(request, order_number)
+        actor = access.actor_on(request, order, via="api")
+        return Response(order_as_dict(change_address(order=order, body=request.data, actor=actor)))
 
 
 class CustomerLinksView(APIView):

@@ -17,6 +17,7 @@ from orders.strict import Amount, StrictBody, StrictInteger, StrictText, validat
 PERMISSION: Final = "orders.change_product"
 VIEW: Final = "orders.view_product"
 MAX_STOCK: Final = 10**9
+MAX_WORDS: Final = 200
 _MAY_CHANGE: Final = frozenset({"staff", "system"})
 _SEARCHED: Final = ("name", "sku", "category", "description")
 

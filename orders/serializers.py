@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from orders.models import Customer, CustomerLink, LineItem, Order, OrderDiscount, Payment, Shipment, ShipmentLine
 from orders.money import format_money
+from orders.states import CreditKind
 
 
 class CustomerSerializer(serializers.ModelSerializer[Customer]):
@@ -191,6 +192,50 @@ class OrderSerializer(serializers.ModelSerializer[Order]):
 
     def get_display_paid(self, order: Order) -> str:
         return format_money(self.get_paid(order), order.currency)
+
+
+class ProductAnswer(serializers.Serializer[Any]):
+    """`in_stock` and `available` are null where the shop does not count pieces here."""
+
+    product_id = serializers.CharField()
+    name = serializers.CharField()
+    category = serializers.CharField(allow_blank=True)
+    price = serializers.IntegerField()
+    display = serializers.CharField()
+    currency = serializers.CharField()
+    in_stock = serializers.BooleanField(allow_null=True)
+    available = serializers.IntegerField(allow_null=True)
+    description = serializers.CharField(allow_blank=True)
+
+
+class StoreCreditEntryAnswer(serializers.Serializer[Any]):
+    """`amount` is negative where credit was spent."""
+
+    reference = serializers.CharField()
+    kind = serializers.ChoiceField(choices=CreditKind.choices)
+    amount = serializers.IntegerField()
+    display = serializers.CharField()
+    currency = serializers.CharField()
+    order_number = serializers.CharField(allow_null=True)
+    note = serializers.CharField(allow_blank=True)
+    created_at = serializers.DateTimeField()
+
+
+class BalanceAnswer(serializers.Serializer[Any]):
+    currency = serializers.CharField()
+    balance = serializers.IntegerField()
+    display = serializers.CharField()
+
+
+class StoreCreditAnswer(serializers.Serializer[Any]):
+    """A page of entries, newest first, and what they come to in each currency."""
+
+    count = serializers.IntegerField()
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+    results = StoreCreditEntryAnswer(many=True)
+    customer = serializers.CharField()
+    balances = BalanceAnswer(many=True)
 
 
 class CustomerLinkSerializer(serializers.ModelSerializer[CustomerLink]):
