@@ -74,7 +74,9 @@ def needs_a_person(order: Order, *, by_hand: bool, because: str = "") -> Refusal
     provider is not connected here.
     """
     reasons = {
-        "cannot_partial": _("Part of this refund would go back to a payment that its provider refunds only as a whole."),
+        "cannot_partial": _(
+            "Part of this refund would go back to a payment that its provider refunds only as a whole."
+        ),
         "window_over": _("Part of this refund would go back to a payment that its provider refunds no longer."),
     }
     not_connected = _("Part of this refund would go back through a payment provider that is not connected here.")
@@ -108,6 +110,10 @@ def no_such_return() -> NotFound:
 
 def no_such_replacement() -> NotFound:
     return NotFound(_("There is no replacement with this id."), hint=_("Check the id."), field="replacement_id")
+
+
+def no_such_alert() -> NotFound:
+    return NotFound(_("There is no alert with this id."), hint=_("Check the id."), field="alert_id")
 
 
 def note_missing(field: str) -> InvalidInput:
@@ -222,6 +228,16 @@ def needs_assignment(order: Order, refund_id: str) -> Refusal:
         % {"refund_id": refund_id},
         hint=_("Let a person of the shop enter its goods first: until then nobody knows what is still due."),
         details={"order_number": order.number, "refund_id": refund_id},
+    )
+
+
+def payment_has_less(left: int, currency: str) -> Refusal:
+    return Refusal(
+        "payment_has_less",
+        _("That payment has only %(left)s left that was not given back yet.") % {"left": format_money(left, currency)},
+        hint=_("Check the amount and the payment: nobody can get back more than they paid."),
+        field="amount",
+        details={"left": left, "currency": currency},
     )
 
 

@@ -150,6 +150,13 @@ def _floor(params: Params, amount: int, currency: str, names: Mapping[str, str])
     return _Words(_("not charged"), _("not charged: a refund is never a bill"))
 
 
+def _paid_elsewhere(params: Params, amount: int, currency: str, names: Mapping[str, str]) -> _Words:
+    return _Words(
+        _("refunded by other means"),
+        _("refunded by other means, number %(number)s") % {"number": params["external_ref"]},
+    )
+
+
 def _values(params: Params, currency: str) -> dict[str, Any]:
     """What a sentence about a discount may name. A discount without a label goes by its code."""
     return {
@@ -173,4 +180,5 @@ _WORDS: Final[Mapping[str, Callable[[Params, int, str, Mapping[str, str]], _Word
     "carried_over": _carried_over,
     "payment_limit": _payment_limit,
     "floor": _floor,
+    "paid_elsewhere": _paid_elsewhere,
 }

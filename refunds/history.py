@@ -34,12 +34,14 @@ def policy_for(order: Order) -> RefundPolicy:
 def history_of(order: Order, *, without: Return | None = None) -> History:
     """Everything that counts as spent: refunds that are not released, and the promises of open returns.
 
-    `without`: a return that is being settled now, and therefore counts neither as gone nor as promised.
+    Compensation is only in what the payments have left. `without`: a return that is being settled now, and therefore
+    counts neither as gone nor as promised. Raises the refusal needs_assignment.
     """
     refunds = spent_refunds(order)
+    _refuse_unassigned(order, refunds)
     promises = [item for item in open_promises(order) if item != without]
     promised = [item.quote for item in promises if item.quote is not None]
-    counted = [*(refund.quote for refund in refunds), *promised]
+    counted = [*(refund.quote for refund in refunds if refund.quote is not None), *promised]
     payments = list(order.payments.all())
     promise = sum(quote.amount for quote in promised)
     ledger = Ledger(
@@ -53,13 +55,20 @@ def history_of(order: Order, *, without: Return | None = None) -> History:
 
 
 def spent_refunds(order: Order) -> list[Refund]:
-    """Refunds that hold goods and money, with their quotes and lines."""
+    """Refunds that hold money, of every kind, with their quotes and lines where they hold goods too."""
     return list(
         Refund.objects.filter(order=order)
         .exclude(state__in=RELEASED)
         .select_related("quote", "return_request")
         .prefetch_related("quote__lines__line_item")
     )
+
+
+def _refuse_unassigned(order: Order, refunds: Iterable[Refund]) -> None:
+    """Money went back for goods that nobody has named: whatever were worked out now could pay for them once more."""
+    unassigned = next((refund for refund in refunds if refund.needs_assignment), None)
+    if unassigned is not None:
+        raise errors.needs_assignment(order, unassigned.pk)
 
 
 def open_promises(order: Order) -> list[Return]:
@@ -78,7 +87,7 @@ def _returns_before(settled: Return | None, refunds: Iterable[Refund], promises:
 
     So the first return stays free even if the parcel of the second arrives first.
     """
-    counting = [refund.return_request for refund in refunds if refund.quote.counts_as_return]
+    counting = [refund.return_request for refund in refunds if refund.quote and refund.quote.counts_as_return]
     counting += [item for item in promises if item.quote is not None and item.quote.counts_as_return]
     if settled is None:
         return len(counting)

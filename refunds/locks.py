@@ -1,9 +1,12 @@
-"""Rows of money, locked until the transaction ends, in the lock order of docs/money.md: order, refund, allocation."""
+"""Rows of money, locked until the transaction ends, in the lock order of docs/money.md.
+
+That is: order, approval, quote, refund, allocation.
+"""
 
 from orders import goods
 from orders.models import Order
 from refunds import access, errors
-from refunds.models import Refund, RefundAllocation
+from refunds.models import Approval, Refund, RefundAllocation, RefundQuote
 
 
 def order_and_refund(refund_id: str) -> tuple[Order, Refund]:
@@ -12,8 +15,28 @@ def order_and_refund(refund_id: str) -> tuple[Order, Refund]:
     if seen is None:
         raise errors.no_such_refund()
     order = goods.lock_order(seen.order_id)
-    refund = Refund.objects.select_for_update(of=("self",), no_key=True).select_related("quote").get(pk=seen.pk)
-    return order, refund
+    return order, _refund(seen.pk)
+
+
+def order_and_approval(approval_id: str) -> tuple[Order, Approval]:
+    """For whoever decides, with the quote or the refund that the question is about. Raises NotFound."""
+    seen = access.find(Approval.objects.all(), approval_id)
+    if seen is None:
+        raise errors.no_such_approval()
+    order = goods.lock_order(seen.order_id)
+    approval = Approval.objects.select_for_update(no_key=True).get(pk=seen.pk)
+    approval.order = order
+    if approval.quote_id is not None:
+        quotes = RefundQuote.objects.select_for_update(of=("self",), no_key=True).select_related("policy", "asked_by")
+        approval.quote = quotes.get(pk=approval.quote_id)
+        approval.quote.order = order
+    if approval.refund_id is not None:
+        approval.refund = _refund(approval.refund_id)
+    return order, approval
+
+
+def _refund(refund_id: str) -> Refund:
+    return Refund.objects.select_for_update(of=("self",), no_key=True).select_related("quote").get(pk=refund_id)
 
 
 def refund_and_allocation(allocation_id: str) -> tuple[Refund, RefundAllocation]:

@@ -1,6 +1,6 @@
-"""A quote becomes a refund: goods and money are held, a row per payment says what goes where, and it is sent.
+"""A quote, or a compensation that was approved, becomes a refund: what it takes is held, and it is sent.
 
-Only redeeming and accepting a return come here, both with the order locked.
+A row per payment says what goes where. Only redeeming, accepting a return and approving come here, the order locked.
 """
 
 from collections.abc import Sequence
@@ -9,12 +9,14 @@ from typing import Any
 from orders.actors import Actor
 from orders.announce import announce
 from orders.jobs import enqueue_on_commit
-from orders.models import Order
-from refunds import holding, tasks
-from refunds.models import QuoteLine, Refund, RefundAllocation, RefundPolicy, RefundQuote, Return
+from orders.models import Order, Payment
+from refunds import approval_states, errors, holding, tasks
+from refunds.allocation import AllocationError
+from refunds.history import policy_for
+from refunds.models import Approval, QuoteLine, Refund, RefundAllocation, RefundPolicy, RefundQuote, Return
 from refunds.outcome import move_refund, record_state
 from refunds.settling import share_out
-from refunds.states import RefundState
+from refunds.states import ApprovalKind, RefundKind, RefundState
 
 
 def create_refund(
@@ -34,7 +36,8 @@ def create_refund(
     return: its goods are here, so what no machine can pay fails in plain sight (`needs_a_look`) instead of never being.
     """
     shares = share_out(order, quote.amount, rules, without=settles, by_hand_too=settles is not None)
-    must_be_approved = must_be_approved or quote.amount > rules.approval_above
+    above = quote.amount > rules.approval_above
+    must_be_approved = must_be_approved or above
     refund = Refund.objects.create(
         quote=quote,
         order=order,
@@ -47,13 +50,65 @@ def create_refund(
     )
     lines = holding.lines_of(quote.pk)
     holding.hold_goods(lines)
+    _allocate(refund, shares)
+    announce(order=order, event=f"goods.{quote.action}", payload=_told(order, refund, lines))
+    record_state(refund, actor, outcome={"note": note, "to": _named(shares)})
+    if must_be_approved:
+        _ask_second_person(refund, quote, actor, ApprovalKind.AMOUNT if above else ApprovalKind.LESS_THAN_PROMISED)
+    start(refund, actor)
+    return refund
+
+
+def pay_compensation(*, order: Order, approval: Approval, actor: Actor) -> Refund:
+    """The refund of a compensation that `actor` approves, in the caller's transaction: it takes no goods, and is sent.
+
+    Raises the refusals payments_have_less (since it was asked for, the payments were used up) or needs_a_person.
+    """
+    try:
+        shares = share_out(order, approval.amount, policy_for(order))
+        refund = Refund.objects.create(
+            kind=RefundKind.COMPENSATION,
+            order=order,
+            amount=approval.amount,
+            currency=approval.currency,
+            state=RefundState.PENDING,
+            confirmed_by_kind=approval.asked_by_kind,
+            confirmed_by=approval.asked_by,
+            note=approval.reason,
+            decided_by=actor.user,
+            decision_reason=approval.decision_reason,
+        )
+        _allocate(refund, shares)
+    except (AllocationError, holding.MoneyMoved) as short:
+        raise errors.payments_have_less(approval.amount, approval.currency, "") from short
+    Approval.objects.filter(pk=approval.pk).update(refund=refund)
+    approval.refund = refund
+    record_state(refund, actor, outcome={"approval_id": approval.pk, "to": _named(shares)})
+    start(refund, actor)
+    return refund
+
+
+def _allocate(refund: Refund, shares: Sequence[tuple[Payment, int]]) -> None:
     for position, (payment, amount) in enumerate(shares, start=1):
         RefundAllocation.objects.create(refund=refund, payment=payment, position=position, amount=amount)
         holding.hold_money(payment, amount)
-    announce(order=order, event=f"goods.{quote.action}", payload=_told(order, refund, lines))
-    record_state(refund, actor, outcome={"note": note, "to": {payment.pk: amount for payment, amount in shares}})
-    start(refund, actor)
-    return refund
+
+
+def _named(shares: Sequence[tuple[Payment, int]]) -> dict[str, int]:
+    return {payment.pk: amount for payment, amount in shares}
+
+
+def _ask_second_person(refund: Refund, quote: RefundQuote, actor: Actor, kind: ApprovalKind) -> None:
+    approval_states.ask(
+        kind=kind,
+        order=refund.order,
+        amount=refund.amount,
+        reason=refund.note,
+        actor=actor,
+        request_ref=f"refund:{refund.pk}",
+        refund=refund,
+        conversation_ref=quote.conversation_ref,
+    )
 
 
 def start(refund: Refund, actor: Actor) -> None:

@@ -52,6 +52,7 @@ StepCode = Literal[
     "carried_over",
     "payment_limit",
     "floor",
+    "paid_elsewhere",  # never by this rule: it is the one step of what was refunded without us (`elsewhere.py`)
 ]
 
 

@@ -4,7 +4,7 @@ Flow: choices → units (`selection`) → settlement (`settling`, `policy`) → 
 """
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -25,7 +25,17 @@ from refunds.selection import Picked, select
 from refunds.settling import STATE_OF_ACTION, Worked, picked_again, share_out, work_out
 from refunds.states import Asker, EndedBecause, QuoteState
 
-__all__ = ["LineChoice", "ask", "asker_ref", "decline", "parse_choices", "why_changed", "why_not", "write_quote"]
+__all__ = [
+    "LineChoice",
+    "ask",
+    "asker_ref",
+    "decline",
+    "parse_choices",
+    "what_changed",
+    "why_changed",
+    "why_not",
+    "write_quote",
+]
 
 
 def ask(
@@ -107,7 +117,14 @@ def _known(tool_call_ref: str | None) -> RefundQuote | None:
 
 
 def write_quote(
-    *, order: Order, action: str, picked: Sequence[Picked], worked: Worked, rules: RefundPolicy, **who: Any
+    *,
+    order: Order,
+    action: str,
+    picked: Sequence[Picked],
+    worked: Worked,
+    rules: RefundPolicy,
+    expires_at: datetime | None = None,
+    **who: Any,
 ) -> RefundQuote:
     """The rows of an open quote. `who`: the fields of `RefundQuote` that say who asked, and through what."""
     settlement = worked.settlement
@@ -122,7 +139,7 @@ def write_quote(
         policy=rules,
         fingerprint=worked.fingerprint,
         customer_id=order.customer_id,
-        expires_at=timezone.now() + timedelta(minutes=rules.quote_minutes),
+        expires_at=expires_at or timezone.now() + timedelta(minutes=rules.quote_minutes),
         **who,
     )
     QuoteLine.objects.bulk_create(
@@ -151,6 +168,20 @@ def why_not(quote: RefundQuote) -> Refusal:
         groups = unit_groups(quote.order, now=quote.created_at)
         return why_changed(quote, groups, picked_again(quote, groups))
     return errors.quote_replaced()
+
+
+def what_changed(quote: RefundQuote, groups: Sequence[UnitGroup]) -> Refusal | None:
+    """Why an open quote no longer holds, None if everything is as it was. With the order locked.
+
+    `groups`: the order's units by the windows and time limits of the moment of asking, so that a quote asked for on the
+    last day holds for its minutes. Raises the refusal needs_assignment.
+    """
+    picked = picked_again(quote, groups)
+    if any(item.state is None for item in picked):
+        return why_changed(quote, groups, picked)
+    worked = work_out(order=quote.order, action=quote.action, picked=picked, rules=quote.policy)
+    same = worked.fingerprint == quote.fingerprint and worked.settlement.amount == quote.amount
+    return None if same else errors.amount_changed()
 
 
 def why_changed(quote: RefundQuote, groups: Sequence[UnitGroup], picked: Sequence[Picked]) -> Refusal:

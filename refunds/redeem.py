@@ -19,7 +19,6 @@ from refunds.ending import decline, end, spend
 from refunds.goods import unit_groups
 from refunds.holding import MoneyMoved
 from refunds.models import Refund, RefundQuote, Return
-from refunds.settling import picked_again, work_out
 from refunds.states import EndedBecause, QuoteAction, QuoteState
 
 __all__ = ["Redeemed", "decline", "redeem"]
@@ -39,7 +38,7 @@ def redeem(*, quote_id: str, actor: Actor, note: str = "") -> Redeemed:
 
     Not inside a transaction: a quote that has run out, or whose order has changed, is marked so although this raises.
     Raises NotFound, NotAllowed, InvalidInput (`note`), and Refusal quote_expired, quote_declined, quote_superseded,
-    order_changed, needs_a_person, or order_busy, which may be tried again.
+    order_changed, waits_for_approval, needs_assignment, needs_a_person, or order_busy, which may be tried again.
     """
     quote = access.quote_to_redeem(quote_id, actor)
     text = clean_note(note, required=actor.kind == "staff")
@@ -64,7 +63,7 @@ def _redeem(seen: RefundQuote, actor: Actor, note: str) -> Redeemed | Refusal:
     if quote.expires_at <= timezone.now():
         end(quote=quote, to=QuoteState.EXPIRED, actor=actor)
         return errors.quote_expired()
-    changed = _changed(order, quote)
+    changed = quotes.what_changed(quote, unit_groups(order, now=quote.created_at))
     if changed is not None:
         end(quote=quote, to=QuoteState.SUPERSEDED, actor=actor, because=EndedBecause.ORDER_CHANGED)
         return changed
@@ -74,20 +73,6 @@ def _redeem(seen: RefundQuote, actor: Actor, note: str) -> Redeemed | Refusal:
 def _what_it_became(quote: RefundQuote) -> Redeemed:
     refund = Refund.objects.filter(quote=quote).first()
     return Redeemed(refund, None if refund else Return.objects.get(quote=quote), created=False)
-
-
-def _changed(order: Order, quote: RefundQuote) -> Refusal | None:
-    """Why the quote no longer holds, None if everything is as it was.
-
-    Windows and time limits are those of the moment of asking: a quote asked for on the last day holds for its minutes.
-    """
-    groups = unit_groups(order, now=quote.created_at)
-    picked = picked_again(quote, groups)
-    if any(item.state is None for item in picked):
-        return quotes.why_changed(quote, groups, picked)
-    worked = work_out(order=order, action=quote.action, picked=picked, rules=quote.policy)
-    same = worked.fingerprint == quote.fingerprint and worked.settlement.amount == quote.amount
-    return None if same else errors.amount_changed()
 
 
 def _spend(order: Order, quote: RefundQuote, actor: Actor, note: str) -> Redeemed:

@@ -1,6 +1,5 @@
-"""A refund that waited for approval lets go of its goods and its money: rejected, or nobody decided in time."""
+"""A question to a second person ends without a yes: rejected, or nobody decided in time. What was held is let go of."""
 
-from datetime import timedelta
 from typing import Final
 
 import structlog
@@ -10,21 +9,39 @@ from django.utils import timezone
 from orders.actors import Actor, system_actor
 from orders.announce import announce
 from orders.models import Order
-from refunds import holding, locks, return_states
-from refunds.models import Refund, Return
+from refunds import approval_states, ending, holding, locks, return_states
+from refunds.approval_states import APPROVAL_LIFE
+from refunds.models import Approval, Refund, Return
 from refunds.outcome import move_refund
-from refunds.states import RefundState, ReturnState
+from refunds.states import ApprovalKind, ApprovalState, QuoteState, RefundState, ReturnState
+
+__all__ = ["APPROVAL_LIFE", "SWEEPER", "close", "expire_approvals"]
 
 log = structlog.get_logger(__name__)
-# After this long without a decision the order is given back its freedom (docs/money.md, states).
-APPROVAL_LIFE: Final = timedelta(days=7)
+SWEEPER: Final = system_actor("sweeper")
 BATCH: Final = 100
+# What becomes of the refund or of the quote that waited for the answer.
+_REFUNDS: Final = {ApprovalState.REJECTED: RefundState.REJECTED, ApprovalState.EXPIRED: RefundState.EXPIRED}
+_QUOTES: Final = {ApprovalState.REJECTED: QuoteState.DECLINED, ApprovalState.EXPIRED: QuoteState.EXPIRED}
 
 
-def let_go(*, order: Order, refund: Refund, to: RefundState, actor: Actor, reason: str) -> None:
-    """Move a refund that waits for approval to rejected or expired. With the order and the refund locked."""
-    decided_by = {"decided_by": actor.user, "decision_reason": reason}
-    move_refund(refund=refund, to=to, actor=actor, reason=reason, **decided_by)
+def close(*, order: Order, approval: Approval, to: ApprovalState, actor: Actor, reason: str) -> None:
+    """No, or no answer: with everything locked that it is about (`locks.order_and_approval`).
+
+    A refund gives back goods and money, the quote of an exception ends; a compensation held nothing.
+    """
+    approval_states.move(approval=approval, to=to, actor=actor, reason=reason)
+    if approval.kind == ApprovalKind.OVERRIDE:
+        assert approval.quote is not None, "the database demands a quote of this kind"
+        ending.end(quote=approval.quote, to=_QUOTES[to], actor=actor, note=reason)
+    elif approval.kind != ApprovalKind.COMPENSATION:
+        assert approval.refund is not None, "the database demands a refund of these kinds"
+        _let_go(order, approval.refund, _REFUNDS[to], actor, reason)
+
+
+def _let_go(order: Order, refund: Refund, to: RefundState, actor: Actor, reason: str) -> None:
+    move_refund(refund=refund, to=to, actor=actor, reason=reason, decided_by=actor.user, decision_reason=reason)
+    assert refund.quote_id is not None, "only refunds of goods wait"
     lines = holding.lines_of(refund.quote_id)
     holding.release_goods(lines)
     for allocation in refund.allocations.select_related("payment"):
@@ -38,22 +55,20 @@ def let_go(*, order: Order, refund: Refund, to: RefundState, actor: Actor, reaso
 
 def expire_approvals() -> int:
     """End what nobody has decided for seven days; how many. For the sweeper: each in its own transaction."""
-    overdue = Refund.objects.filter(
-        state=RefundState.PENDING_APPROVAL, created_at__lte=timezone.now() - APPROVAL_LIFE
-    ).order_by("created_at")
+    overdue = Approval.objects.filter(state=ApprovalState.WAITING, expires_at__lte=timezone.now())
     expired = 0
-    for refund in overdue[:BATCH]:
+    for approval_id in list(overdue.order_by("expires_at").values_list("pk", flat=True)[:BATCH]):
         try:
-            expired += _expire(refund.pk)
+            expired += _expire(approval_id)
         except Exception:
-            log.exception("approval.not_expired", refund_id=refund.pk)
+            log.exception("approval.not_expired", approval_id=approval_id)
     return expired
 
 
 @transaction.atomic
-def _expire(refund_id: str) -> bool:
-    order, refund = locks.order_and_refund(refund_id)
-    if refund.state != RefundState.PENDING_APPROVAL:
+def _expire(approval_id: str) -> bool:
+    order, approval = locks.order_and_approval(approval_id)
+    if approval.state != ApprovalState.WAITING:
         return False
-    let_go(order=order, refund=refund, to=RefundState.EXPIRED, actor=system_actor("sweeper"), reason="undecided")
+    close(order=order, approval=approval, to=ApprovalState.EXPIRED, actor=SWEEPER, reason="undecided")
     return True

@@ -169,6 +169,8 @@ class ApprovalState(models.TextChoices):
     EXPIRED = "expired", _("expired")
 
 
+# Compensations that count towards the policy's cap: what may still be paid, and what was granted.
+COUNTED_APPROVALS = frozenset({ApprovalState.WAITING, ApprovalState.APPROVED})
 APPROVAL_MOVES: dict[str, frozenset[str]] = {
     ApprovalState.WAITING: frozenset({ApprovalState.APPROVED, ApprovalState.REJECTED, ApprovalState.EXPIRED}),
     ApprovalState.APPROVED: frozenset(),

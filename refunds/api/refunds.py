@@ -99,7 +99,7 @@ class ApproveView(APIView):
         refund = access.refund_for(request, refund_id)
         reason = validated(ReasonBody, request.data).get("reason", "")
         actor = actor_of(request, refund.order)
-        return Response(refund_as_dict(approvals.approve(refund_id=refund.pk, actor=actor, reason=reason)))
+        return Response(refund_as_dict(approvals.approve_refund(refund_id=refund.pk, actor=actor, reason=reason)))
 
 
 class RejectView(APIView):
@@ -114,4 +114,4 @@ class RejectView(APIView):
         refund = access.refund_for(request, refund_id)
         reason = validated(ReasonBody, request.data).get("reason", "")
         actor = actor_of(request, refund.order)
-        return Response(refund_as_dict(approvals.reject(refund_id=refund.pk, actor=actor, reason=reason)))
+        return Response(refund_as_dict(approvals.reject_refund(refund_id=refund.pk, actor=actor, reason=reason)))

@@ -30,6 +30,8 @@ class Refund(models.Model):
     )
     # Elsewhere only: the provider's or the shop's number of it, so that a report that comes twice is kept once.
     external_ref = models.CharField(_("number elsewhere"), max_length=120, null=True, blank=True)
+    # Elsewhere only: until a person says for which goods it was, nothing can be worked out for the order.
+    needs_assignment = models.BooleanField(_("goods not entered yet"), default=False)
     order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="refunds", verbose_name=_("order"))
     amount = models.PositiveBigIntegerField(_("amount"))
     currency = models.CharField(_("currency"), max_length=3)
@@ -75,6 +77,10 @@ class Refund(models.Model):
                 name="refund_has_what_its_kind_needs",
             ),
             models.UniqueConstraint(fields=["order", "external_ref"], name="elsewhere_once_per_order"),
+            models.CheckConstraint(
+                condition=Q(needs_assignment=False) | Q(kind=RefundKind.ELSEWHERE, quote__isnull=True),
+                name="only_elsewhere_waits_for_its_goods",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -121,6 +127,8 @@ class GatewayAttempt(models.Model):
     allocation = models.ForeignKey(
         RefundAllocation, on_delete=models.PROTECT, related_name="attempts", verbose_name=_("refund allocation")
     )
+    # The allocation's own at that time: a person may have sent it to another one since (`refunds/retry.py`).
+    payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="attempts", verbose_name=_("payment"))
     number = models.PositiveIntegerField(_("attempt number"))
     kind = models.CharField(_("kind of call"), max_length=8, choices=AttemptKind.choices, default=AttemptKind.REFUND)
     idempotency_key = models.CharField(_("idempotency key"), max_length=64, unique=True)

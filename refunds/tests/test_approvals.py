@@ -1,19 +1,28 @@
 """Large refunds wait for a second person: they hold goods and money until a yes, a no, or seven days of neither."""
 
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
+from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission, User
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from orders.actors import NotAllowed
-from orders.errors import InvalidInput, Refusal
-from orders.models import Order
+from orders.actors import NotAllowed, staff_actor
+from orders.errors import InvalidInput, NotFound, Refusal
+from orders.models import AuditEvent, Order
 from orders.tests import cast
-from refunds import release, tasks
-from refunds.approvals import approve, reject
-from refunds.models import Refund
+from orders.tests.factories import shipment_body
+from refunds import approvals, release, returns, tasks
+from refunds.acceptance import accept
+from refunds.approvals import approve_refund as approve
+from refunds.approvals import reject_refund as reject
+from refunds.models import Approval, Refund, RefundQuote
 from refunds.redeem import redeem
-from refunds.states import RefundState
+from refunds.signals import approval_ended
+from refunds.states import ApprovalKind, ApprovalState, RefundState
 from refunds.tests.ask import ask
 
 pytestmark = pytest.mark.django_db
@@ -43,6 +52,16 @@ def test_exactly_the_policys_amount_needs_no_second_person() -> None:
     refund = redeem(quote_id=ask(order, (1, 1, "other")).pk, actor=cast.shopper()).refund
     assert refund is not None
     assert refund.state == RefundState.PENDING
+
+
+def test_the_question_is_written_down_with_who_asked_and_until_when() -> None:
+    refund = waiting_refund()
+    approval = refund.approval
+    assert (approval.kind, approval.state, approval.amount) == (ApprovalKind.AMOUNT, ApprovalState.WAITING, 30_000)
+    assert (approval.asked_by_kind, approval.asked_by) == ("customer", cast.customer_user())
+    assert approval.expires_at - approval.created_at <= release.APPROVAL_LIFE
+    assert approval.expires_at > timezone.now() + release.APPROVAL_LIFE - timedelta(minutes=1)
+    assert AuditEvent.objects.filter(action="approval.waiting", subject_id=approval.pk).count() == 1
 
 
 def test_while_it_waits_it_is_not_sent() -> None:
@@ -119,9 +138,101 @@ def test_what_is_decided_stays_decided() -> None:
 def test_after_seven_days_without_an_answer_it_expires_and_lets_go() -> None:
     refund = waiting_refund()
     assert release.expire_approvals() == 0
-    Refund.objects.update(created_at=timezone.now() - timedelta(days=7, seconds=1))
+    Approval.objects.update(expires_at=timezone.now())
     assert release.expire_approvals() == 1
     refund.refresh_from_db()
-    assert refund.state == RefundState.EXPIRED
+    assert (refund.state, refund.approval.state) == (RefundState.EXPIRED, ApprovalState.EXPIRED)
     assert cast.payment(refund.order).refunded_amount == 0
     assert cast.line(refund.order, 1).cancelled_quantity == 0
+    assert release.expire_approvals() == 0
+
+
+def test_a_yes_after_seven_days_comes_too_late_even_if_nobody_has_swept() -> None:
+    refund = waiting_refund()
+    Approval.objects.update(expires_at=timezone.now())
+    with pytest.raises(Refusal) as caught:
+        approve(refund_id=refund.pk, actor=cast.staff("supervisor"))
+    refund.refresh_from_db()
+    assert (caught.value.code, refund.state) == ("approval_expired", RefundState.EXPIRED)
+    assert cast.payment(refund.order).refunded_amount == 0
+
+
+def less_than_promised() -> Approval:
+    """A return that staff confirmed for the customer with 1,200 promised for a defect, of which 1,050 is left."""
+    order = cast.order_5531(shipments=[shipment_body({1: 1, 2: 1})])
+    quote = ask(order, (1, 1, "defective"))
+    request = redeem(quote_id=quote.pk, actor=cast.staff("admin"), note="來電").return_request
+    assert request is not None
+    returns.receive(return_id=request.pk, actor=cast.staff("warehouse"))
+    accept(return_id=request.pk, actor=cast.staff("warehouse"), found={"li_1": "changed_mind"})
+    return Approval.objects.get()
+
+
+def test_less_than_a_return_was_promised_is_a_question_of_its_own() -> None:
+    approval = less_than_promised()
+    assert (approval.kind, approval.amount) == (ApprovalKind.LESS_THAN_PROMISED, 1050)
+    approvals.approve(approval_id=approval.pk, actor=cast.staff("supervisor"))
+    assert approval.refund is not None
+    approval.refund.refresh_from_db()
+    assert (approval.refund.state, approval.refund.return_request.state) == ("pending", "refunded")
+
+
+@pytest.mark.parametrize("who", ["warehouse", "admin"])
+def test_neither_who_accepted_the_goods_nor_who_confirmed_the_return_decides(who: str) -> None:
+    approval = less_than_promised()
+    member = cast.staff_user(who)
+    member.user_permissions.add(Permission.objects.get(codename="approve_refund"))
+    with pytest.raises(Refusal) as caught:
+        approvals.approve(approval_id=approval.pk, actor=staff_actor(User.objects.get(pk=member.pk)))
+    assert caught.value.code == "own_decision"
+
+
+def test_a_customer_who_works_here_does_not_decide_about_their_own_money() -> None:
+    refund = waiting_refund()
+    Approval.objects.update(asked_by=None)
+    Refund.objects.update(confirmed_by=None)
+    RefundQuote.objects.update(asked_by=None)
+    account = cast.customer_user()
+    account.user_permissions.add(Permission.objects.get(codename="approve_refund"))
+    with pytest.raises(Refusal) as caught:
+        approve(refund_id=refund.pk, actor=staff_actor(User.objects.get(pk=account.pk)))
+    assert caught.value.code == "own_decision"
+
+
+def test_the_database_too_lets_nobody_decide_what_they_asked() -> None:
+    refund = waiting_refund()
+    with pytest.raises(IntegrityError, match="nobody_decides_what_they_asked"), transaction.atomic():
+        Approval.objects.filter(refund=refund).update(decided_by=cast.customer_user())
+
+
+@pytest.mark.parametrize("decide", [approvals.approve, partial(approvals.reject, reason="不符規定")])
+def test_a_missing_question_is_not_found(decide: Callable[..., object]) -> None:
+    for missing in ("ap_000000000000", "x", "\x00"):
+        with pytest.raises(NotFound):
+            decide(approval_id=missing, actor=cast.staff("supervisor"))
+
+
+def test_a_refund_that_nobody_was_asked_about_cannot_be_decided_about() -> None:
+    refund = redeem(quote_id=ask(cast.order_5531(), (2, 1, "other")).pk, actor=cast.shopper()).refund
+    assert refund is not None
+    with pytest.raises(Refusal) as caught:
+        approve(refund_id=refund.pk, actor=cast.staff("supervisor"))
+    assert caught.value.code == "wrong_state"
+
+
+def test_every_end_of_a_question_is_told_after_commit_and_written_down_once(
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    heard: list[str] = []
+
+    def listen(approval_id: str, **_: object) -> None:
+        heard.append(approval_id)
+
+    approval_ended.connect(listen)
+    refund = waiting_refund()
+    with django_capture_on_commit_callbacks(execute=True):
+        reject(refund_id=refund.pk, actor=cast.staff("supervisor"), reason="不符規定")
+    approval_ended.disconnect(listen)
+    assert heard == [refund.approval.pk]
+    event = AuditEvent.objects.get(action="approval.rejected", subject_id=refund.approval.pk)
+    assert (event.actor_user, event.chosen["reason"]) == (cast.staff_user("supervisor"), "不符規定")
