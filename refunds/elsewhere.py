@@ -1,0 +1,211 @@
+"""Refunds that were made without us: at the provider's desk, by transfer, in cash for cash on delivery.
+
+They are facts, and booked as such, once per number. Until a person says for which goods one was, nothing can be worked
+out for the order (`history.py` refuses). From then on its goods are gone and its amount counts as given back: what the
+rule would have said otherwise is taken up by the next settlement.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from orders import audit, goods
+from orders.actors import Actor, NotAllowed
+from orders.announce import announce
+from orders.errors import InvalidInput
+from orders.models import Order, Payment
+from orders.strict import validated
+from refunds import elsewhere_units, ending, errors, holding, locks, policy, quotes
+from refunds.choices import clean_note
+from refunds.deciding_bodies import AssignBody, ElsewhereBody
+from refunds.elsewhere_units import Asked
+from refunds.history import policy_for
+from refunds.models import Refund, RefundAllocation, RefundQuote
+from refunds.outcome import record_state
+from refunds.present import moment
+from refunds.selection import Picked
+from refunds.settling import Worked
+from refunds.states import AllocationState, Asker, RefundKind, RefundState
+
+RECORD: Final = "refunds.record_elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Booked:
+    """`created` False: it was booked before, under the same number."""
+
+    refund: Refund
+    created: bool
+
+
+def record(*, order: Order, body: object, actor: Actor) -> Refund:
+    """Book a refund that was made elsewhere; the same `external_ref` again gives the same one. See `book`."""
+    return book(order=order, body=body, actor=actor).refund
+
+
+@transaction.atomic
+def book(*, order: Order, body: object, actor: Actor) -> Booked:
+    """`body`: {external_ref, amount, payment_id, note, at?, lines?, for_goods?} as `ElsewhereBody` describes it.
+
+    With `lines` the goods are gone; with none at all and `for_goods` false it was for no goods; without `lines` it
+    waits for `assign`. By staff with `refunds.record_elsewhere`, or by the system for what a provider reports. Raises
+    NotAllowed, InvalidInput with the field, and Refusal payment_has_less, reference_reused or no_policy, or why goods
+    of `lines` cannot have been meant.
+    """
+    _may_record(actor)
+    facts = validated(ElsewhereBody, body)
+    lines = _asked(facts) if "lines" in facts else None
+    note = clean_note(facts["note"], required=True)
+    order = goods.lock_order(order.pk)
+    known = Refund.objects.filter(order=order, external_ref=facts["external_ref"]).first()
+    if known is not None:
+        return Booked(_same(known, facts), created=False)
+    refund = _write(order, facts, actor, note, needs_assignment=lines is None)
+    if lines:
+        _assign(order, refund, lines, actor, note)
+    return Booked(refund, created=True)
+
+
+@transaction.atomic
+def assign(*, refund_id: str, lines: object, actor: Actor, note: str, for_goods: bool = True) -> Refund:
+    """Say for which goods a refund was that was booked without: [{line_item_id, quantity, reason?}].
+
+    No lines, and `for_goods` False: for no goods, as a compensation is. By staff with `refunds.record_elsewhere`.
+    Raises NotAllowed, NotFound, InvalidInput, and Refusal wrong_state or why the goods cannot have been meant.
+    """
+    _may_record(actor)
+    facts = validated(AssignBody, {"lines": lines, "for_goods": for_goods, "note": note})
+    text = clean_note(facts["note"], required=True)
+    asked = _asked(facts)
+    order, refund = locks.order_and_refund(refund_id)
+    if not refund.needs_assignment:
+        raise errors.wrong_state(f"{refund.pk} ({refund.get_state_display()})")
+    Refund.objects.filter(pk=refund.pk).update(needs_assignment=False)
+    refund.needs_assignment = False
+    if asked:
+        _assign(order, refund, asked, actor, text)
+    audit.record(
+        action="refund.assigned",
+        actor=actor,
+        subject_type="refund",
+        subject_id=refund.pk,
+        order=order,
+        chosen={"lines": [line.as_json() for line in asked], "note": text},
+        computed={"amount": refund.amount, "currency": refund.currency},
+        correlation={"quote_id": refund.quote_id} if refund.quote_id else {},
+    )
+    return refund
+
+
+def _may_record(actor: Actor) -> None:
+    if actor.kind not in {"staff", "system"}:
+        raise NotAllowed(RECORD)
+    actor.require(RECORD)
+
+
+def _asked(facts: dict[str, Any]) -> list[Asked]:
+    lines = [Asked(**line) for line in facts["lines"]]
+    if bool(lines) != facts["for_goods"]:
+        raise InvalidInput(
+            "lines", _("Name the goods that it was for; or none at all, and say that it was for no goods.")
+        )
+    return lines
+
+
+def _same(known: Refund, facts: dict[str, Any]) -> Refund:
+    part = known.allocations.first()
+    if part is None or (part.payment_id, known.amount) != (facts["payment_id"], facts["amount"]):
+        raise errors.reference_reused("external_ref")
+    return known
+
+
+def _write(order: Order, facts: dict[str, Any], actor: Actor, note: str, *, needs_assignment: bool) -> Refund:
+    payment = Payment.objects.filter(order=order, pk=facts["payment_id"]).first()
+    if payment is None:
+        raise InvalidInput("payment_id", _("This order has no such payment."))
+    refund = Refund.objects.create(
+        kind=RefundKind.ELSEWHERE,
+        order=order,
+        external_ref=facts["external_ref"],
+        needs_assignment=needs_assignment,
+        amount=facts["amount"],
+        currency=order.currency,
+        state=RefundState.SUCCEEDED,
+        confirmed_by_kind=actor.kind,
+        confirmed_by=actor.user,
+        note=note,
+        finished_at=facts.get("at") or timezone.now(),
+    )
+    RefundAllocation.objects.create(
+        refund=refund, payment=payment, position=1, amount=refund.amount, state=AllocationState.SUCCEEDED
+    )
+    try:
+        holding.hold_money(payment, refund.amount)
+    except holding.MoneyMoved as moved:
+        raise errors.payment_has_less(payment.left, order.currency) from moved
+    chosen = {"external_ref": refund.external_ref, "payment_id": payment.pk, "note": note}
+    outcome = {"to": {payment.pk: refund.amount}, "paid_at": moment(refund.finished_at)}
+    record_state(refund, actor, chosen=chosen, outcome=outcome)
+    return refund
+
+
+def _assign(order: Order, refund: Refund, asked: Sequence[Asked], actor: Actor, note: str) -> None:
+    """The goods are gone, and a quote that is redeemed from the first says what was given back for them."""
+    picked = elsewhere_units.pick(order, asked)
+    quote = _quote(order, refund, picked, actor)
+    ending.spend(quote=quote, actor=actor, note=note)
+    Refund.objects.filter(pk=refund.pk).update(quote=quote)
+    refund.quote = quote
+    lines = holding.lines_of(quote.pk)
+    holding.hold_goods(lines)
+    payload = {
+        "order_number": order.number,
+        "refund_id": refund.pk,
+        "amount": refund.amount,
+        "currency": refund.currency,
+        "state": refund.state,
+        "lines": holding.named(lines),
+        "elsewhere": refund.external_ref,
+    }
+    announce(order=order, event=f"goods.{quote.action}", payload=payload)
+
+
+def _quote(order: Order, refund: Refund, picked: list[Picked], actor: Actor) -> RefundQuote:
+    params = {"external_ref": refund.external_ref, "lines": _lines(picked)}
+    step = policy.Step("paid_elsewhere", refund.amount, params)
+    settlement = policy.Settlement(refund.amount, fee=0, counts_as_return=False, steps=(step,))
+    # Nobody can confirm it any more, so nothing is compared with it.
+    fingerprint = hashlib.sha256(refund.pk.encode()).hexdigest()
+    quote = quotes.write_quote(
+        order=order,
+        action=elsewhere_units.action_of(picked),
+        picked=picked,
+        worked=Worked(settlement, fingerprint),
+        rules=policy_for(order),
+        asker=Asker.STAFF if actor.kind == "staff" else Asker.SYSTEM,
+        asker_ref=f"elsewhere:{refund.pk}",
+        asked_by=actor.user,
+    )
+    audit.record(
+        action="quote.opened",
+        actor=actor,
+        subject_type="quote",
+        subject_id=quote.pk,
+        order=order,
+        chosen={"refund_id": refund.pk, "lines": params["lines"]},
+        computed=ending.computed(quote),
+        correlation=ending.correlation_of(quote),
+    )
+    return quote
+
+
+def _lines(picked: Iterable[Picked]) -> list[dict[str, Any]]:
+    return [
+        {"line_item_id": item.line.line_item_id, "quantity": item.quantity, "unit_price": item.line.unit_price}
+        for item in picked
+    ]
