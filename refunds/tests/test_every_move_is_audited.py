@@ -15,9 +15,9 @@ from orders.models import AuditEvent, Order
 from orders.shipments import pack_order
 from orders.tests import cast
 from orders.tests.factories import shipment_body
-from refunds import approvals, release, returns, tasks
+from refunds import approvals, returns, tasks
 from refunds.acceptance import accept
-from refunds.models import Refund, RefundQuote, Return
+from refunds.models import Approval, Refund, RefundQuote, Return
 from refunds.redeem import decline, redeem
 from refunds.retry import retry
 from refunds.signals import quote_ended, refund_moved, return_moved
@@ -73,10 +73,10 @@ def refunds_end() -> None:
     sent("timeout_after")
     tasks.sweep()
     retry(refund_id=sent("refuse").pk, actor=cast.staff())
-    approvals.approve(refund_id=waiting().pk, actor=cast.staff("supervisor"))
-    approvals.reject(refund_id=waiting().pk, actor=cast.staff("supervisor"), reason="不符規定")
+    approvals.approve_refund(refund_id=waiting().pk, actor=cast.staff("supervisor"))
+    approvals.reject_refund(refund_id=waiting().pk, actor=cast.staff("supervisor"), reason="不符規定")
     overdue = waiting()
-    Refund.objects.filter(pk=overdue.pk).update(created_at=timezone.now() - 2 * release.APPROVAL_LIFE)
+    Approval.objects.filter(refund=overdue).update(expires_at=timezone.now())
     tasks.sweep()
     sent("timeout_before")
     for _ in range(3):

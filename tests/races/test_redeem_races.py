@@ -203,8 +203,8 @@ def test_approval_and_rejection_at_once_decide_one_way() -> None:
         boss = cast.staff("supervisor")
         answers = both(
             [
-                partial(approvals.approve, refund_id=refund.pk, actor=boss),
-                partial(approvals.reject, refund_id=refund.pk, actor=boss, reason="不符規定"),
+                partial(approvals.approve_refund, refund_id=refund.pk, actor=boss),
+                partial(approvals.reject_refund, refund_id=refund.pk, actor=boss, reason="不符規定"),
             ]
         )
         refused = [answer for answer in answers if isinstance(answer, Refusal)]
