@@ -1,4 +1,7 @@
-"""Orders in Django admin: everything to look at, nothing to change. Facts come in through `ingest` and `shipments`."""
+"""Orders in Django admin: everything to look at, nothing to change, except the simulated carrier's switches.
+
+Facts come in through `ingest`, `shipments`, `products`, `address` and `store_credit`.
+"""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -6,6 +9,7 @@ from typing import Any, ClassVar
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -13,6 +17,7 @@ from orders.admin_links import NOTHING, admin_link, register_subject, subject_li
 from orders.admin_pages import ReadOnlyAdmin, ReadOnlyInline, WordsFilter, with_code
 from orders.models import (
     AuditEvent,
+    CarrierFault,
     Customer,
     CustomerLink,
     LineItem,
@@ -23,14 +28,19 @@ from orders.models import (
     Product,
     Shipment,
     ShipmentLine,
+    StoreCreditAccount,
+    StoreCreditEntry,
 )
 from orders.money import format_money
 from orders.states import DiscountKind
+from orders.stock import available
 from orders.words import action_name, actor_name, shipping_name
 
 register_subject("order", Order)
 register_subject("shipment", Shipment)
 register_subject("customer_link", CustomerLink)
+register_subject("product", Product)
+register_subject("store_credit_entry", StoreCreditEntry)
 
 
 _step_readers: list[Callable[[AuditEvent], str]] = []
@@ -91,16 +101,34 @@ class PaymentInline(ReadOnlyInline):
 
 class ShipmentInline(ReadOnlyInline):
     model = Shipment
-    fields = ("external_id", "state", "carrier", "tracking_number", "packed_at", "shipped_at", "delivered_at")
+    fields = (
+        "external_id",
+        "is_replacement",
+        "state",
+        "carrier",
+        "tracking_number",
+        "packed_at",
+        "shipped_at",
+        "delivered_at",
+    )
 
 
 class ShipmentLineInline(ReadOnlyInline):
     model = ShipmentLine
     show_change_link = False
-    fields = ("line_item", "quantity", "returning_quantity", "exchanging_quantity", "refunded_quantity")
+    fields = (
+        "line_item",
+        "product",
+        "quantity",
+        "returning_quantity",
+        "exchanging_quantity",
+        "resending_quantity",
+        "replaced_quantity",
+        "refunded_quantity",
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).select_related("line_item")
+        return super().get_queryset(request).select_related("line_item", "product")
 
 
 class ShippingFilter(WordsFilter):
@@ -148,17 +176,25 @@ class CustomerAdmin(ReadOnlyAdmin):
 
 @admin.register(Product)
 class ProductAdmin(ReadOnlyAdmin):
-    list_display = ("sku", "name", "category", "price", "stock")
+    """What is free is what may still be promised to a replacement: the shop's stock less what is promised already."""
+
+    list_display = ("sku", "name", "category", "price", "stock", "reserved", "free")
     amounts: ClassVar = {"price": "currency"}
-    search_fields = ("sku", "name")
-    list_filter = ("category", "currency")
+    search_fields = ("sku", "name", "description")
+    list_filter = ("category", "currency", ("stock", admin.EmptyFieldListFilter))
+    extra_fields = ("free",)
+
+    @admin.display(description=_("pieces to be had"))
+    def free(self, product: Product) -> str:
+        left = available(product)
+        return gettext("not counted") if left is None else str(left)
 
 
 @admin.register(Order)
 class OrderAdmin(ReadOnlyAdmin):
     list_display = ("number", "of_customer", "placed_at", "paid", "sent_by", "shipping_waiver")
     amounts: ClassVar = dict.fromkeys(("shipping_charged", "shipping_standard_fee", "shipping_free_from"), "currency")
-    in_words: ClassVar = {"shipping_method": "sent_by"}
+    in_words: ClassVar = {"shipping_method": "sent_by", "shipping_address": "sent_to"}
     list_select_related = ("customer",)
     search_fields = ("number", "customer__name", "customer__external_id", "customer__email", "payments__external_id")
     list_filter = (
@@ -182,6 +218,14 @@ class OrderAdmin(ReadOnlyAdmin):
     @admin.display(description=_("shipping method"), ordering="shipping_method")
     def sent_by(self, order: Order) -> str:
         return shipping_name(order.shipping_method)
+
+    @admin.display(description=_("shipping address"))
+    def sent_to(self, order: Order) -> str:
+        address = order.shipping_address
+        if not address:
+            return NOTHING
+        place = "".join(address[name] for name in ("city", "district", "street"))
+        return format_html("{} · {}<br>{} {}", address["recipient"], address["phone"], address["postal_code"], place)
 
     @admin.display(description=_("paid"))
     def paid(self, order: Order) -> str:
@@ -225,9 +269,49 @@ class ShipmentAdmin(OfOrder):
         "delivered_at",
     )
     search_fields = ("id", "external_id", "tracking_number", "order__number")
-    list_filter = ("state", "carrier")
+    list_filter = ("state", "is_replacement", "carrier")
     date_hierarchy = "packed_at"
     inlines = (ShipmentLineInline,)
+
+
+@admin.register(StoreCreditAccount)
+class StoreCreditAccountAdmin(ReadOnlyAdmin):
+    list_display = ("__str__", "of_customer", "currency", "balance")
+    amounts: ClassVar = {"balance": "currency"}
+    list_select_related = ("customer",)
+    search_fields = ("customer__name", "customer__external_id", "customer__orders__number")
+    list_filter = ("currency",)
+
+    @admin.display(description=_("customer"), ordering="customer__name")
+    def of_customer(self, account: StoreCreditAccount) -> str:
+        return admin_link(account.customer)
+
+
+@admin.register(StoreCreditEntry)
+class StoreCreditEntryAdmin(ReadOnlyAdmin):
+    list_display = ("reference", "of_account", "kind", "amount", "of_order", "created_by", "created_at")
+    amounts: ClassVar = {"amount": "account.currency"}
+    list_select_related = ("account__customer", "order", "created_by")
+    search_fields = ("reference", "note", "order__number", "account__customer__name")
+    list_filter = ("kind", "account__currency")
+    date_hierarchy = "created_at"
+    ordering = ("-id",)
+
+    @admin.display(description=_("store credit account"))
+    def of_account(self, entry: StoreCreditEntry) -> str:
+        return admin_link(entry.account)
+
+    @admin.display(description=_("order"), ordering="order__number")
+    def of_order(self, entry: StoreCreditEntry) -> str:
+        return admin_link(entry.order)
+
+
+@admin.register(CarrierFault)
+class CarrierFaultAdmin(admin.ModelAdmin):
+    """A switch of the demo, not a record: whoever may change it (the superuser) switches faults on and off here."""
+
+    list_display = ("kind", "remaining", "seconds")
+    list_filter = ("kind",)
 
 
 @admin.register(CustomerLink)

@@ -19,6 +19,7 @@ from orders.announce import announce
 from orders.links import issue_link
 from orders.models import (
     AuditEvent,
+    CarrierFault,
     Customer,
     CustomerLink,
     LineItem,
@@ -27,9 +28,13 @@ from orders.models import (
     Payment,
     Product,
     Shipment,
+    StoreCreditAccount,
+    StoreCreditEntry,
 )
+from orders.shipments import write_replacement
+from orders.store_credit import post
 from orders.tests import cast
-from orders.tests.factories import shipment_body
+from orders.tests.factories import PAID_DELIVERY, shipment_body
 
 pytestmark = pytest.mark.django_db
 MODELS: Final[list[type[Model]]] = [
@@ -41,6 +46,8 @@ MODELS: Final[list[type[Model]]] = [
     Shipment,
     CustomerLink,
     OrderAnnouncement,
+    StoreCreditAccount,
+    StoreCreditEntry,
     AuditEvent,
 ]
 
@@ -51,7 +58,13 @@ def order(settings: Settings) -> Order:
     order = cast.order_5531()
     issue_link(order=order, actor=cast.staff())
     announce(order=order, event="goods.cancelled", payload={"名稱": "耳機殼"})
+    give_credit(order, "g-5531")
     return order
+
+
+def give_credit(order: Order, reference: str) -> StoreCreditEntry:
+    facts = {"currency": "TWD", "amount": 500, "kind": "granted", "order": order, "actor": cast.SHOP}
+    return post(customer=order.customer, reference=reference, **facts)
 
 
 def client_of(role: str) -> Client:
@@ -151,9 +164,51 @@ def more_records(first: int, last: int) -> None:
         order = cast.place(str(number), who=who, shipments=[parcel], placed_at=timezone.now().isoformat())
         issue_link(order=order, actor=cast.staff())
         announce(order=order, event="goods.cancelled", payload={})
+        give_credit(order, f"g-{number}")
 
 
-def test_every_page_of_this_app_is_read_only() -> None:
-    pages = [page for model, page in admin.site._registry.items() if model._meta.app_label == "orders"]
-    assert pages
-    assert all(isinstance(page, ReadOnlyAdmin) for page in pages)
+def test_every_page_of_this_app_is_read_only_but_the_switches_of_the_simulated_carrier() -> None:
+    pages = {model: page for model, page in admin.site._registry.items() if model._meta.app_label == "orders"}
+    assert {model for model, page in pages.items() if not isinstance(page, ReadOnlyAdmin)} == {CarrierFault}
+
+
+def test_only_the_superuser_switches_faults_of_the_carrier_on() -> None:
+    fault = {"kind": "down", "remaining": 2, "seconds": 3}
+    for role in ("auditor", "supervisor"):
+        assert client_of(role).post(address(CarrierFault, "add"), fault).status_code == 403
+    assert client_of("admin").post(address(CarrierFault, "add"), fault).status_code == 302
+    assert CarrierFault.objects.get().remaining == 2
+
+
+def test_stock_is_shown_with_what_is_promised_and_what_is_left() -> None:
+    Product.objects.create(sku="A", name="耳機 紅", price=1200, currency="TWD", stock=9, reserved=2)
+    Product.objects.create(sku="B", name="耳機 藍", price=1200, currency="TWD", stock=None)
+    client = client_of("auditor")
+    client.defaults["HTTP_ACCEPT_LANGUAGE"] = "en"
+    page = shown(client, address(Product, "changelist"))
+    for free in ("7", "not counted"):
+        assert f'<td class="field-free">{free}</td>' in page
+
+
+def test_an_order_says_where_it_is_sent_and_a_parcel_what_is_really_in_it(order: Order) -> None:
+    home = {
+        "recipient": "王小明",
+        "phone": "0912345678",
+        "postal_code": "106",
+        "city": "台北市",
+        "district": "大安區",
+        "street": "和平東路一段 1 號",
+    }
+    sent = cast.place("7001", shipping=PAID_DELIVERY, shipping_address=home)
+    red = Product.objects.create(sku="CASE-RED", name="耳機殼 紅", price=380, currency="TWD")
+    parcel = write_replacement(
+        order=order,
+        external_id="r1",
+        lines=[(cast.line(order, 1), red, 1)],
+        carrier="",
+        tracking_number="",
+        actor=cast.SHOP,
+    )
+    client = client_of("auditor")
+    assert "106 台北市大安區和平東路一段 1 號" in shown(client, address(Order, "change", sent.pk))
+    assert "耳機殼 紅" in shown(client, address(Shipment, "change", parcel.pk))

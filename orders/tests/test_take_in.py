@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 
 from orders.actors import NotAllowed
+from orders.address import change_address
+from orders.bodies import OrderBody
 from orders.errors import InvalidInput, Refusal
-from orders.ingest import take_in
+from orders.ingest import digest_of, take_in
 from orders.models import AuditEvent, Customer, Order, Product
+from orders.strict import validated
 from orders.tests import cast
 from orders.tests.factories import (
     FREE_DELIVERY,
@@ -201,6 +204,20 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
     ("payments[0].last4", {"payments": [payment_body(1, last4=4242)]}),
     ("payments[1].external_id", {"payments": [payment_body(1), payment_body(1)]}),
     ("payments", {"payments": None}),
+    ("payments[0].provider_ref", {"payments": [payment_body(1, provider_ref=7)]}),
+    ("shipping_address", {"shipping_address": "台北市"}),
+    (
+        "shipping_address.street",
+        {
+            "shipping_address": {
+                "recipient": "王",
+                "phone": "0912345678",
+                "postal_code": "106",
+                "city": "台北市",
+                "district": "",
+            }
+        },
+    ),
     ("discounts[0].kind", {"discounts": [fixed_discount(1, kind="gift")]}),
     ("discounts[0].amount", {"discounts": [fixed_discount(0)]}),
     ("discounts[0].percent", {"discounts": [fixed_discount(5, percent="10")]}),
@@ -264,3 +281,61 @@ def test_only_who_may_add_orders_takes_them_in(role: str) -> None:
 
 def test_the_supervisor_may_take_orders_in() -> None:
     assert take_in(body=story_body(shipments=[shipment_body({1: 1})]), actor=cast.staff("supervisor"))[1]
+
+
+HOME = {
+    "recipient": "王小明",
+    "phone": "0912345678",
+    "postal_code": "106",
+    "city": "台北市",
+    "district": "大安區",
+    "street": "和平東路一段 1 號",
+}
+
+
+def test_an_address_is_kept_and_the_history_does_not_tell_it() -> None:
+    order = take(story_body(shipping=PAID_DELIVERY, shipping_address=HOME, payments=[payment_body(1510)]))
+    assert order.shipping_address == HOME
+    event = AuditEvent.objects.get(action="order.taken_in")
+    assert "shipping_address" not in event.chosen
+    assert "和平東路" not in str(event.chosen)
+
+
+def test_an_address_left_out_is_not_known() -> None:
+    assert take(story_body()).shipping_address is None
+
+
+def test_an_address_is_part_of_the_body_and_leaving_it_out_is_the_same_as_null() -> None:
+    body = story_body()
+    order = take(body)
+    assert take({**body, "shipping_address": None}) == order
+    with pytest.raises(Refusal) as refused:
+        take({**body, "shipping_address": HOME})
+    assert refused.value.code == "order_differs"
+
+
+def test_an_address_that_was_changed_later_does_not_make_the_body_another_one() -> None:
+    body = story_body(shipping=PAID_DELIVERY, shipping_address=HOME, payments=[payment_body(1510)])
+    order = take(body)
+    change_address(order=order, body={**HOME, "street": "信義路 2 號"}, actor=cast.staff())
+    assert take(body) == order
+    order.refresh_from_db()
+    assert order.shipping_address["street"] == "信義路 2 號"
+
+
+def test_a_charges_number_at_the_gateway_is_kept_and_part_of_the_body() -> None:
+    body = story_body(payments=[payment_body(1430, provider_ref="ch_1")])
+    order = take(body)
+    assert take(body) == order
+    assert order.payments.get().provider_ref == "ch_1"
+    with pytest.raises(Refusal):
+        take({**body, "payments": [payment_body(1430, provider_ref="ch_2")]})
+
+
+def test_a_body_from_before_there_were_addresses_has_the_same_digest() -> None:
+    facts = validated(OrderBody, story_body())
+    before = {name: value for name, value in facts.items() if name != "shipping_address"}
+    before["payments"] = [
+        {name: value for name, value in payment.items() if name != "provider_ref"} for payment in facts["payments"]
+    ]
+    assert digest_of(before) == digest_of(facts)

@@ -45,6 +45,17 @@ def test_two_bodies_for_one_number_make_one_order_and_the_other_is_told() -> Non
     assert Customer.objects.count() == Product.objects.count() == 1
 
 
+def test_two_addresses_for_one_number_make_one_order_with_one_of_them() -> None:
+    home = {"recipient": "王", "phone": "0912345678", "postal_code": "106", "city": "台北市", "district": ""}
+    bodies = [order_body("7001", shipping_address={**home, "street": f"{n} 號"}) for n in (1, 1, 2, 2)]
+    answers = at_once([taker(body) for body in bodies])
+    order = Order.objects.get()
+    given = [answer for answer in answers if not isinstance(answer, Exception)]
+    refused = [answer for answer in answers if isinstance(answer, Refusal)]
+    assert [taken.shipping_address == order.shipping_address for taken, _ in given] == [True, True]
+    assert [refusal.code for refusal in refused] == ["order_differs", "order_differs"]
+
+
 def test_new_products_in_any_order_do_not_block_each_other() -> None:
     """Two take-ins that add the same products the other way round would each wait for what the other holds."""
     goods = [line_body(1, name, 100, sku=name) for name in ("A", "B", "C")]
