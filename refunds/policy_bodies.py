@@ -102,7 +102,7 @@ class PolicyBody(StrictBody):
     compensation_cap = Amount(required=False)
     quote_minutes = StrictInteger(required=False, min_value=1, max_value=MAX_MINUTES)
     note = NoteText(required=False, allow_blank=True)
-    seen = StrictText(required=False, max_length=64)
+    seen = StrictText(required=False, allow_blank=True, max_length=64)
 
 
 class DraftBody(StrictBody):
@@ -116,7 +116,7 @@ class PublishBody(StrictBody):
 
     in_force_from = FutureDateTime()
     note = NoteText(required=False, allow_blank=True)
-    seen = StrictText(required=False, max_length=64)
+    seen = StrictText(required=False, allow_blank=True, max_length=64)
 
 
 def parse_changes(body: object, *, faults: Sequence[str]) -> tuple[dict[str, Any], str]:
