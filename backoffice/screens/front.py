@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
-from backoffice.screens.gate import ORDERS, QUEUE, may
+from backoffice.screens.gate import ORDERS, POLICIES, QUEUE, may
 from orders.access import shopper_of
 
 
@@ -25,4 +25,6 @@ def landing(request: HttpRequest) -> str:
         return "staff-orders"
     if user.is_active and user.is_staff:
         return "admin:index"
+    if may(user, POLICIES):
+        return "staff-policies"
     return "orders" if user.is_authenticated or shopper_of(request) else "login"
