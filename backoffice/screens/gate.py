@@ -24,6 +24,15 @@ APPROVALS: Final = ("refunds.approve_refund",)
 SHIPMENTS: Final = ("orders.handle_shipments",)
 RETRY: Final = ("refunds.retry_refund",)
 LINKS: Final = ("orders.issue_customer_link",)
+ADDRESS: Final = ("orders.change_address",)
+CREDIT: Final = ("orders.view_storecreditaccount",)
+COMPENSATE: Final = ("refunds.propose_compensation",)
+OVERRIDE: Final = ("refunds.ask_override",)
+ELSEWHERE: Final = ("refunds.record_elsewhere",)
+BOOKS: Final = ("refunds.view_bookscompared",)
+POLICIES: Final = ("refunds.view_refundpolicy",)
+EDIT_POLICIES: Final = ("refunds.edit_policy",)
+PUBLISH_POLICIES: Final = ("refunds.publish_policy",)
 
 
 def may(user: AnyUser, permissions: tuple[str, ...]) -> bool:
@@ -61,5 +70,14 @@ def permissions_of(user: AnyUser) -> dict[str, Any]:
         "approvals": may(user, APPROVALS),
         "shipments": may(user, SHIPMENTS),
         "links": may(user, LINKS),
+        "address": may(user, ADDRESS),
+        "credit": may(user, CREDIT),
+        "compensate": may(user, COMPENSATE),
+        "override": may(user, OVERRIDE),
+        "elsewhere": may(user, ELSEWHERE),
+        "books": may(user, BOOKS),
+        "policies": may(user, POLICIES),
+        "edit_policies": may(user, EDIT_POLICIES),
+        "publish_policies": may(user, PUBLISH_POLICIES),
         "records": isinstance(user, User) and user.is_staff,
     }
