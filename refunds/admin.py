@@ -1,4 +1,8 @@
-"""Refunds in Django admin: everything to look at, nothing to change, except the simulated gateway's switches."""
+"""Refunds in Django admin: everything to look at, nothing to change, except the simulated gateway's switches.
+
+Here are policies, quotes and money; goods that come back are in `admin_goods.py`, what is watched and decided in
+`admin_watching.py`.
+"""
 
 from typing import Any, ClassVar
 
@@ -9,23 +13,22 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from orders.admin import register_step_reader
-from orders.admin_links import admin_link, list_link, register_subject, subject_link
+from orders.admin_links import NOTHING, admin_link, list_link, register_subject, subject_link
 from orders.admin_pages import ReadOnlyAdmin, ReadOnlyInline
 from orders.models import AuditEvent
 from orders.money import format_money
 from orders.words import register_actions, register_machines
+from refunds import admin_goods, admin_watching  # noqa: F401  importing them registers their pages
+from refunds.admin_parts import LinesInline, Record
 from refunds.admin_steps import steps_of_event, steps_of_quote
 from refunds.models import (
     GatewayAttempt,
+    ProviderEvent,
     QuoteLine,
     Refund,
     RefundAllocation,
     RefundPolicy,
     RefundQuote,
-    Return,
-    ReturnLine,
-    SimulatedFault,
-    SimulatedRefund,
 )
 from refunds.words import ACTIONS, MACHINES
 
@@ -34,31 +37,9 @@ register_machines(MACHINES)
 register_step_reader(steps_of_event)
 register_subject("quote", RefundQuote)
 register_subject("refund", Refund)
-register_subject("return", Return)
 register_subject("allocation", RefundAllocation)
 register_subject("gateway_attempt", GatewayAttempt)
 register_subject("policy", RefundPolicy)
-
-
-class Record(ReadOnlyAdmin):
-    """A record with a public id: its page leads to its history, its list to its order."""
-
-    extra_fields: tuple[str, ...] = ("history",)
-
-    @admin.display(description=_("history"))
-    def history(self, record: Any) -> str:
-        return list_link(AuditEvent, gettext("Audit events about it"), q=record.pk)
-
-    @admin.display(description=_("order"), ordering="order__number")
-    def of_order(self, record: Any) -> str:
-        return admin_link(record.order)
-
-
-class LinesInline(ReadOnlyInline):
-    show_change_link = False
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).select_related("line_item", "shipment_line__line_item")
 
 
 class QuoteLineInline(LinesInline):
@@ -66,15 +47,10 @@ class QuoteLineInline(LinesInline):
     fields = ("line_item", "shipment_line", "quantity", "reason", "shop_fault")
 
 
-class ReturnLineInline(LinesInline):
-    model = ReturnLine
-    fields = ("line_item", "shipment_line", "quantity", "reason")
-
-
 class AllocationInline(ReadOnlyInline):
     model = RefundAllocation
     amounts: ClassVar = {"amount": "refund.currency"}
-    fields = ("id", "position", "payment", "amount", "state", "attempt")
+    fields = ("id", "position", "payment", "amount", "state", "attempt", "not_before")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).select_related("payment")
@@ -82,7 +58,17 @@ class AllocationInline(ReadOnlyInline):
 
 class AttemptInline(ReadOnlyInline):
     model = GatewayAttempt
-    fields = ("number", "outcome", "provider", "provider_refund_id", "code", "started_at", "answered_at", "times_asked")
+    fields = (
+        "number",
+        "kind",
+        "outcome",
+        "provider",
+        "provider_refund_id",
+        "code",
+        "started_at",
+        "answered_at",
+        "times_asked",
+    )
 
 
 @admin.register(RefundPolicy)
@@ -131,10 +117,27 @@ class RefundQuoteAdmin(Record):
 class RefundAdmin(Record):
     amounts: ClassVar = {"amount": "currency"}
     extra_fields = ("reasons", "history")
-    list_display = ("id", "of_order", "amount", "state", "of_quote", "confirmed_by_kind", "confirmed_by", "created_at")
+    list_display = (
+        "id",
+        "of_order",
+        "kind",
+        "amount",
+        "state",
+        "of_quote",
+        "confirmed_by_kind",
+        "confirmed_by",
+        "created_at",
+    )
     list_select_related = ("order", "quote", "confirmed_by")
-    search_fields = ("id", "order__number", "quote__id", "note", "allocations__attempts__provider_refund_id")
-    list_filter = ("state", "confirmed_by_kind", "currency")
+    search_fields = (
+        "id",
+        "order__number",
+        "quote__id",
+        "external_ref",
+        "note",
+        "allocations__attempts__provider_refund_id",
+    )
+    list_filter = ("state", "kind", "confirmed_by_kind", "needs_assignment", "currency")
     date_hierarchy = "created_at"
     inlines = (AllocationInline,)
 
@@ -144,7 +147,7 @@ class RefundAdmin(Record):
 
     @admin.display(description=_("How the amount comes about"))
     def reasons(self, refund: Refund) -> str:
-        return steps_of_quote(refund.quote)
+        return steps_of_quote(refund.quote) if refund.quote else NOTHING
 
 
 @admin.register(RefundAllocation)
@@ -171,6 +174,7 @@ class GatewayAttemptAdmin(Record):
         "idempotency_key",
         "of_refund",
         "paid_out",
+        "kind",
         "outcome",
         "provider_refund_id",
         "code",
@@ -183,9 +187,22 @@ class GatewayAttemptAdmin(Record):
         "allocation__refund__id",
         "allocation__refund__order__number",
     )
-    list_filter = ("outcome", "provider", "code")
+    list_filter = (
+        "outcome",
+        "kind",
+        "provider",
+        "trouble",
+        ("settled_at", admin.EmptyFieldListFilter),
+        "code",
+    )
     date_hierarchy = "started_at"
-    extra_fields = ("of_refund", "paid_out", "history")
+    extra_fields = ("of_refund", "paid_out", "history", "told")
+
+    @admin.display(description=_("provider events"))
+    def told(self, attempt: GatewayAttempt) -> str:
+        if not attempt.provider_refund_id:
+            return NOTHING
+        return list_link(ProviderEvent, gettext("What the provider has told of it"), q=attempt.provider_refund_id)
 
     @admin.display(description=_("refund"))
     def of_refund(self, attempt: GatewayAttempt) -> str:
@@ -198,38 +215,3 @@ class GatewayAttemptAdmin(Record):
     @admin.display(description=_("history"))
     def history(self, record: GatewayAttempt) -> str:
         return list_link(AuditEvent, gettext("Audit events about its refund"), q=record.allocation.refund_id)
-
-
-@admin.register(Return)
-class ReturnAdmin(Record):
-    list_display = ("id", "of_order", "kind", "state", "of_quote", "of_refund", "confirmed_by_kind", "created_at")
-    list_select_related = ("order", "quote", "refund")
-    search_fields = ("id", "order__number", "quote__id", "refund__id", "note")
-    list_filter = ("state", "kind", "confirmed_by_kind")
-    date_hierarchy = "created_at"
-    inlines = (ReturnLineInline,)
-
-    @admin.display(description=_("quote"))
-    def of_quote(self, request: Return) -> str:
-        return admin_link(request.quote)
-
-    @admin.display(description=_("refund"))
-    def of_refund(self, request: Return) -> str:
-        return admin_link(request.refund)
-
-
-@admin.register(SimulatedRefund)
-class SimulatedRefundAdmin(ReadOnlyAdmin):
-    list_display = ("provider_refund_id", "idempotency_key", "charge_ref", "amount", "created_at")
-    amounts: ClassVar = {"amount": "currency"}
-    search_fields = ("provider_refund_id", "idempotency_key", "charge_ref")
-    list_filter = ("currency",)
-    date_hierarchy = "created_at"
-
-
-@admin.register(SimulatedFault)
-class SimulatedFaultAdmin(admin.ModelAdmin):
-    """A switch of the demo, not a record: whoever may change it (the superuser) switches faults on and off here."""
-
-    list_display = ("kind", "remaining", "seconds", "charge_ref")
-    list_filter = ("kind",)
