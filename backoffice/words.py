@@ -40,6 +40,8 @@ RETURN_TONES: Final = {
     "rejected": "bad",
     "withdrawn": "",
 }
+APPROVAL_TONES: Final = {"waiting": "wait", "approved": "good", "rejected": "bad", "expired": ""}
+REPLACEMENT_TONES: Final = {"reserved": "wait", "sent": "good", "released": ""}
 SHIPMENT_TONES: Final = {"packed": "wait", "shipped": "info", "delivered": "good", "lost": "bad"}
 # What whoever opens the parcel says about goods, in the place of the customer's reason.
 FOUND: Final = {
@@ -61,7 +63,13 @@ def short_day(moment: datetime | date | None) -> str:
 def about_units(group: UnitGroup) -> Said:
     """Where these units are and what that means for the customer."""
     when, until = short_day(group.since), short_day(group.until)
-    numbers = {"day": when, "until": until, "refund": group.refund_id or "", "return": group.return_id or ""}
+    numbers = {
+        "day": when,
+        "until": until,
+        "refund": group.refund_id or "",
+        "return": group.return_id or "",
+        "replacement": group.replacement_id or "",
+    }
     said: dict[str, tuple[str, str, str]] = {
         "unfulfilled": (_("Not sent yet"), "info", _("Can still be cancelled.")),
         "packed": (
@@ -70,7 +78,7 @@ def about_units(group: UnitGroup) -> Said:
             _("Too late to cancel; it can be returned once it has arrived."),
         ),
         "shipped": (_("On its way"), "info", _("Handed to the carrier on %(day)s.")),
-        "lost": (_("Probably lost"), "bad", _("Sent on %(day)s and not arrived. We refund it.")),
+        "lost": (_("Probably lost"), "bad", _("Sent on %(day)s and not arrived. We refund it or send it again.")),
         "delivered": (
             _("Delivered"),
             "good",
@@ -79,11 +87,18 @@ def about_units(group: UnitGroup) -> Said:
         "window_over": (_("Delivered"), "good", _("Arrived on %(day)s. The time for returns ended on %(until)s.")),
         "returning": (_("Coming back"), "wait", _("Return %(return)s.")),
         "exchanging": (_("Being exchanged"), "wait", _("Exchange %(return)s.")),
+        "resending": (_("Being sent again"), "wait", _("Replacement %(replacement)s.")),
         "cancelled": (_("Cancelled"), "", _("Cancelled on %(day)s, refund %(refund)s.")),
         "refunded": (_("Refunded"), "", _("Refunded on %(day)s, refund %(refund)s.")),
     }
     text, tone, detail = said[group.state]
-    needs = {"cancelled": group.refund_id, "refunded": group.refund_id}
+    needs = {
+        "cancelled": group.refund_id,
+        "refunded": group.refund_id,
+        "returning": group.return_id,
+        "exchanging": group.return_id,
+        "resending": group.replacement_id,
+    }
     if group.state in needs and not needs[group.state]:
         detail = ""
     return Said(text, tone, detail % numbers)
@@ -97,11 +112,13 @@ def about_order(order: Order) -> Said:
     refunded = sum(line.refunded_quantity for line in packed)
     if cancelled + refunded == sum(line.quantity for line in lines):
         return Said(_("Refunded") if refunded else _("Cancelled"), "")
-    if any(line.returning_quantity or line.exchanging_quantity for line in packed):
+    if any(line.returning_quantity or line.exchanging_quantity or line.resending_quantity for line in packed):
         return Said(_("Return or exchange under way"), "wait")
     if any(line.unfulfilled_quantity for line in lines):
         return Said(_("Partly sent") if shipments else _("Not sent yet"), "info")
-    return _about_parcels({shipment.state for shipment in shipments})
+    return _about_parcels(
+        {parcel.state for parcel in shipments if any(line.untouched_quantity for line in parcel.lines.all())}
+    )
 
 
 def _about_parcels(states: set[str]) -> Said:

@@ -17,7 +17,7 @@ from refunds.states import QuoteAction, Reason
 
 # Where units can have been, and as what they leave; those first that the customer does not have. Packed units have to
 # leave the house or be unpacked first, and what is being returned or replaced has its own way to end.
-_LEAVES_AS: Final[dict[UnitState, Action]] = {
+LEAVES_AS: Final[dict[UnitState, Action]] = {
     "unfulfilled": "cancel",
     "lost": "lost",
     "delivered": "return",
@@ -39,14 +39,14 @@ class Asked:
 
 
 def pick(order: Order, asked: Sequence[Asked]) -> list[Picked]:
-    """The units, in the order of `_LEAVES_AS` and of their parcels. With the order locked.
+    """The units, in the order of `LEAVES_AS` and of their parcels. With the order locked.
 
     Raises InvalidInput for a line or a quantity that the order does not have, and a Refusal for units that are
     refunded already or held by something else.
     """
     rules = policy_for(order)
     groups = unit_groups(order, now=timezone.now())
-    left = {id(group): group.quantity for group in groups if group.state in _LEAVES_AS}
+    left = {id(group): group.quantity for group in groups if group.state in LEAVES_AS}
     picked: list[Picked] = []
     for index, line in enumerate(asked):
         _check(order, groups, left, line, index)
@@ -56,7 +56,7 @@ def pick(order: Order, asked: Sequence[Asked]) -> list[Picked]:
 
 def action_of(picked: Sequence[Picked]) -> QuoteAction:
     """The one word for what became of all of them: units of several kinds are told as returned."""
-    kinds = {_LEAVES_AS[item.state] for item in picked if item.state}
+    kinds = {LEAVES_AS[item.state] for item in picked if item.state}
     return QuoteAction(kinds.pop()) if len(kinds) == 1 else QuoteAction.RETURN
 
 
@@ -67,7 +67,7 @@ def _check(order: Order, groups: Sequence[UnitGroup], left: dict[int, int], aske
     available = sum(left.get(id(group), 0) for group in of_line)
     if available >= asked.quantity:
         return
-    in_the_way = [state for state in REFUSED if state not in _LEAVES_AS and any(g.state == state for g in of_line)]
+    in_the_way = [state for state in REFUSED if state not in LEAVES_AS and any(g.state == state for g in of_line)]
     if not in_the_way or asked.quantity > of_line[0].line.quantity:
         raise errors.more_than_ordered(of_line[0].line.name, available, f"lines[{index}].quantity")
     raise unit_errors.refused(
@@ -77,7 +77,7 @@ def _check(order: Order, groups: Sequence[UnitGroup], left: dict[int, int], aske
 
 def _take(groups: Sequence[UnitGroup], left: dict[int, int], asked: Asked, rules: RefundPolicy) -> Iterator[Picked]:
     wanted = asked.quantity
-    for state, action in _LEAVES_AS.items():
+    for state, action in LEAVES_AS.items():
         for group in groups:
             fits = group.state == state and group.line.line_item_id == asked.line_item_id
             taken = min(wanted, left[id(group)]) if fits else 0

@@ -1,24 +1,31 @@
-"""The goods of an order as tick boxes, and the ticked ones as what `refunds.quotes` understands.
+"""The goods of an order as tick boxes, and the ticked ones as what the services understand.
 
 One box per line and action: units of a line delivered in two parcels are one row, delivered and unsent ones are two.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from django.http import QueryDict
 
 from backoffice import words
-from orders.models import LineItem
+from backoffice.screens.forms import whole_number
+from orders.errors import Refusal
+from orders.models import LineItem, Order
 from refunds.eligibility import allowed_actions
 from refunds.goods import UnitGroup
+from refunds.history import policy_for
 from refunds.states import QuoteAction, Reason
 
+# The usual first: it is what a row says before anybody has chosen.
 REASONS: Final[dict[str, tuple[Reason, ...]]] = {
     QuoteAction.CANCEL: (Reason.CHANGED_MIND, Reason.LATE_DELIVERY, Reason.SHOP_CANCELLED, Reason.OTHER),
     QuoteAction.RETURN: (Reason.CHANGED_MIND, Reason.DEFECTIVE, Reason.WRONG_ITEM, Reason.OTHER),
     QuoteAction.LOST: (Reason.LOST,),
+    "exchange": (Reason.DEFECTIVE, Reason.WRONG_ITEM, Reason.CHANGED_MIND, Reason.OTHER),
+    "resend": (Reason.LOST,),
+    "elsewhere": (Reason.CHANGED_MIND, Reason.DEFECTIVE, Reason.WRONG_ITEM, Reason.SHOP_CANCELLED, Reason.OTHER),
 }
 
 
@@ -27,6 +34,7 @@ class Row:
     """`key` is empty for goods nothing can be asked for; `picked`, `chosen` and `reason` are what the form says now."""
 
     item: LineItem
+    name: str
     key: str
     action: str
     available: int
@@ -38,12 +46,45 @@ class Row:
 
 
 def rows_of(groups: Sequence[UnitGroup], form: QueryDict | None = None) -> list[Row]:
+    """Every unit of the order: with a box where a refund can be asked for, without one where it cannot."""
+    return _rows(groups, lambda group: next(iter(allowed_actions(group.state)), ""), form)
+
+
+def rows_for(
+    action: str, groups: Sequence[UnitGroup], form: QueryDict | None, *, fits: Callable[[UnitGroup], bool]
+) -> list[Row]:
+    """Only the units that this action is for, each with a box."""
+    return _rows([group for group in groups if fits(group)], lambda _group: action, form)
+
+
+def may_be_exchanged(group: UnitGroup) -> bool:
+    return group.state == "delivered"
+
+
+def is_lost(group: UnitGroup) -> bool:
+    return group.state == "lost"
+
+
+def not_taken_back(order: Order) -> Collection[str]:
+    """The categories that the order's policy excludes from returns."""
+    try:
+        return frozenset(policy_for(order).excluded_categories)
+    except Refusal:  # no policy for this currency: the services say so when they are asked
+        return ()
+
+
+def could_be_an_exception(group: UnitGroup, excluded: Collection[str]) -> bool:
+    """Units whose refusal a second person may set aside: too late, or of a kind that is not taken back."""
+    return group.state == "window_over" or (group.state == "delivered" and group.line.category in excluded)
+
+
+def _rows(groups: Sequence[UnitGroup], action_of: Callable[[UnitGroup], str], form: QueryDict | None) -> list[Row]:
     rows: dict[str, Row] = {}
     blocked: list[Row] = []
     for group in groups:
-        action = next(iter(allowed_actions(group.state)), "")
+        action = action_of(group)
         key = f"{group.line.line_item_id}.{action}" if action else ""
-        row = Row(group.line, key, action, group.quantity, words.about_units(group))
+        row = Row(group.line, group.product_name, key, action, group.quantity, words.about_units(group))
         if not action:
             blocked.append(row)
         elif key in rows:
@@ -66,15 +107,13 @@ def _fill(row: Row, form: QueryDict | None) -> None:
 
 def body_of(form: QueryDict) -> dict[str, Any]:
     """The ticked rows as the body of a quote request. What is no whole number stays text, and is refused by name."""
-    return {"lines": [_line(key, form) for key in form.getlist("pick")]}
+    return {"lines": [{**line_of(key, form), "action": key.partition(".")[2]} for key in form.getlist("pick")]}
 
 
-def _line(key: str, form: QueryDict) -> dict[str, Any]:
-    line_item_id, _, action = key.partition(".")
-    quantity = form.get(f"quantity.{key}", "").strip()
+def line_of(key: str, form: QueryDict) -> dict[str, Any]:
+    """One ticked row: line, pieces and reason."""
     return {
-        "line_item_id": line_item_id,
-        "quantity": int(quantity) if quantity.isascii() and quantity.isdigit() and len(quantity) < 10 else quantity,
+        "line_item_id": key.partition(".")[0],
+        "quantity": whole_number(form.get(f"quantity.{key}", "")),
         "reason": form.get(f"reason.{key}", ""),
-        "action": action,
     }

@@ -28,7 +28,7 @@ from orders.models import Order
 from refunds import returns, selectors
 from refunds.access import find
 from refunds.models import Return
-from refunds.present import refund_as_dict, return_as_dict
+from refunds.present import refund_as_dict, replacement_as_dict, return_as_dict
 
 Args = ParamSpec("Args")
 ORDERS_PER_PAGE = 20
@@ -109,9 +109,11 @@ def withdraw(request: HttpRequest, shopper: Shopper, number: str, return_id: str
 
 
 def side_context(order: Order) -> dict[str, Any]:
+    lines = receipt.lines_of(order)
     return {
         "order": order,
-        "lines": receipt.lines_of(order),
+        "lines": lines,
+        "can_change_address": any(line.item.unfulfilled_quantity for line in lines),
         "price_rows": receipt.price_rows(order),
         "payment_rows": receipt.payment_rows(order),
         **money_and_goods_back(order),
@@ -119,12 +121,15 @@ def side_context(order: Order) -> dict[str, Any]:
 
 
 def money_and_goods_back(order: Order) -> dict[str, Any]:
-    """The order's refunds and returns so far, newest first, with the tone of their states."""
+    """The order's refunds, returns and replacements so far, newest first, with the tone of their states."""
     refunds = [refund_as_dict(refund) for refund in selectors.refunds_of(order)]
     goods = [return_as_dict(item) for item in selectors.returns_of(order)]
+    # Those of exchanges stand with their return.
+    sent_again = [replacement_as_dict(item) for item in selectors.replacements_of(order) if not item.return_request_id]
     return {
         "refunds": [{**refund, "tone": words.REFUND_TONES[refund["state"]]} for refund in refunds],
         "returns": [{**item, "tone": words.RETURN_TONES[item["state"]]} for item in goods],
+        "replacements": [{**item, "tone": words.REPLACEMENT_TONES[item["state"]]} for item in sent_again],
     }
 
 

@@ -1,5 +1,6 @@
 """Staff's orders: search, and one order with its goods, money, parcels and history."""
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -13,14 +14,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from agent.models import Conversation
-from backoffice import words
-from backoffice.screens import receipt, refund_rows
-from backoffice.screens.choices import rows_of
+from backoffice.screens import approval_rows, receipt, refund_rows, replacement_rows, return_rows
+from backoffice.screens.choices import could_be_an_exception, is_lost, may_be_exchanged, not_taken_back, rows_of
 from backoffice.screens.gate import ORDERS, permissions_of, staff_screen
 from orders.access import order_for_staff
 from orders.models import AuditEvent, CustomerLink, Order, Payment, Shipment
+from orders.store_credit import balance
 from refunds import selectors
-from refunds.goods import unit_groups
+from refunds.goods import UnitGroup, unit_groups
 
 PER_PAGE = 25
 TRAIL_LENGTH = 40
@@ -73,12 +74,28 @@ def order_context(request: HttpRequest, order: Order, form: QueryDict | None = N
         "order": order,
         "rows": rows_of(groups, form),
         "lines": receipt.lines_of(order, groups),
-        "parcels": order.shipments.prefetch_related("lines__line_item"),
+        "parcels": order.shipments.prefetch_related("lines__line_item", "lines__product"),
+        "replacements": replacement_rows.of_order(order),
+        "returns": return_rows.of_order(order),
         "anything_to_pack": any(group.state == "unfulfilled" for group in groups),
     }
     if may["refunds"]:
-        context |= money_context(order)
+        context |= money_context(order) | {
+            "can": what_can_be_done(groups, not_taken_back(order)),
+            "approval_rows": approval_rows.rows_of(approval_rows.of_order(order), request.user),
+        }
+    if may["credit"]:
+        context["credit"] = balance(order.customer, order.currency)
     return context
+
+
+def what_can_be_done(groups: Sequence[UnitGroup], excluded: Collection[str]) -> dict[str, bool]:
+    """Which of the other forms have anything to choose from."""
+    return {
+        "exchange": any(may_be_exchanged(group) for group in groups),
+        "resend": any(is_lost(group) for group in groups),
+        "exception": any(could_be_an_exception(group, excluded) for group in groups),
+    }
 
 
 def money_context(order: Order) -> dict[str, Any]:
@@ -88,8 +105,6 @@ def money_context(order: Order) -> dict[str, Any]:
         "payments": Payment.objects.filter(order=order),
         "refund_rows": refund_rows.rows_of(refunds),
         "refunds_moving": any(refund.state in {"pending", "unknown"} for refund in refunds),
-        "returns": selectors.returns_of(order).select_related("refund"),
-        "findings": words.FOUND,
         "conversations": Conversation.objects.filter(order=order).select_related("owner"),
         "links": CustomerLink.objects.filter(order=order, revoked_at=None, expires_at__gt=timezone.now()),
         "trail": AuditEvent.objects.filter(order=order).order_by("-at", "-id")[:TRAIL_LENGTH],

@@ -21,15 +21,18 @@ LISTED: Final = ("lines", "payments", "shipments__lines")
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Some units of a line in one state; `several` says that the line's units are not all together."""
+    """Some units of a line in one state. `instead`: the other product that they are by now; empty: the line's own."""
 
     quantity: int
     said: words.Said
     tracking: str
+    instead: str
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
+    """`several` says that the line's units are not all together."""
+
     item: LineItem
     price: str
     units: list[Units]
@@ -74,7 +77,8 @@ def list_rows(orders: Iterable[Order]) -> list[dict[str, Any]]:
 def _units(group: UnitGroup) -> Units:
     shipment = group.shipment if group.state in {"shipped", "lost", "packed"} else None
     tracking = f"{shipment.carrier} {shipment.tracking_number}".strip() if shipment else ""
-    return Units(group.quantity, words.about_units(group), tracking)
+    instead = group.product_name if group.product_name != group.line.name else ""
+    return Units(group.quantity, words.about_units(group), tracking, instead)
 
 
 def price_rows(order: Order) -> list[Row]:

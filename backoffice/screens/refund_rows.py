@@ -23,6 +23,7 @@ class RefundRow:
     can_be_sent_again: bool
     others: list[Payment]
     has_to_be_settled: bool
+    has_to_be_assigned: bool
 
 
 def needing_a_look() -> QuerySet[Refund]:
@@ -50,6 +51,7 @@ def _row(refund: Refund) -> RefundRow:
         can_be_sent_again=sendable,
         others=_others(refund, _sum(refused)) if sendable else [],
         has_to_be_settled=bool(unsettled),
+        has_to_be_assigned=refund.needs_assignment,
     )
 
 

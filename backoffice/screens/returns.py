@@ -1,21 +1,25 @@
-"""Goods on their way back: what is open, and the buttons of whoever opens the parcel."""
+"""Goods on their way back: what is open, and the desk of whoever opens the parcel."""
 
 from collections.abc import Callable
+from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import render
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from backoffice import words
-from backoffice.screens.acting import act, next_path
+from backoffice.screens import return_rows
+from backoffice.screens.acting import act, kept_fields, next_path
 from backoffice.screens.gate import ORDERS, REDEEM, SHIPMENTS, staff_screen
 from orders.actors import Actor, staff_actor
-from refunds import returns, selectors
+from refunds import returns
 from refunds.acceptance import accept as accept_goods
+from refunds.access import find
 from refunds.models import Return
 from refunds.states import ReturnKind, ReturnState
 
@@ -28,24 +32,56 @@ FOUND = "found."
 @require_safe
 @staff_screen(ORDERS)
 def return_list(request: HttpRequest) -> HttpResponse:
-    """Open returns, the oldest first; `?all=1` shows all, `?q=` finds one by the end of its number."""
+    """Open returns, the oldest first; `?all=1` shows all. `?q=` finds by the end of the number, and opens the one."""
     search = request.GET.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
     show_all = bool(request.GET.get("all") or search)
-    rows = selectors.returns() if show_all else selectors.open_returns()
+    rows = return_rows.everything() if show_all else return_rows.open_ones()
     if search:
         rows = rows.filter(pk__iendswith=search)
-    page = Paginator(rows.select_related("order__customer", "refund"), PER_PAGE).get_page(request.GET.get("page"))
+        if len(found := list(rows[:2])) == 1:
+            return redirect("staff-return", return_id=found[0].pk)
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "here": "returns",
+        "tab": "all" if show_all else "open",
         "page": page,
         "returns": page.object_list,
         "show_order": True,
-        "findings": words.FOUND,
-        "show_all": show_all,
         "search": search,
         "query": "all=1&" if show_all else "",
     }
     return render(request, "staff/returns.html", context)
+
+
+@never_cache
+@require_safe
+@staff_screen(ORDERS)
+def return_page(request: HttpRequest, return_id: str) -> HttpResponse:
+    """One return at the desk: what was announced, what was found, and what can be done now."""
+    item = _return(return_rows.everything(), return_id)
+    return render(request, "staff/return.html", return_context(request, item))
+
+
+def return_context(request: HttpRequest, item: Return) -> dict[str, Any]:
+    replacement = getattr(item, "replacement", None)
+    typed = kept_fields(request, reverse("staff-return-receive", args=[item.pk]))
+    return {
+        "here": "returns",
+        "item": item,
+        "order": item.order,
+        "goods": return_rows.goods_of(item, typed),
+        "states": return_rows.STATES,
+        "replacements": [replacement] if replacement else [],
+        "findings": words.FOUND,
+        "can_reject": item.state in returns.REJECTABLE[item.kind],
+    }
+
+
+def _return(rows: QuerySet[Return], return_id: str) -> Return:
+    item = find(rows, return_id)
+    if item is None:
+        raise Http404
+    return item
 
 
 def _step(request: HttpRequest, return_id: str, do: Callable[[Actor, str], Return], said: str) -> HttpResponse:
@@ -53,16 +89,24 @@ def _step(request: HttpRequest, return_id: str, do: Callable[[Actor, str], Retur
         do(staff_actor(request.user), request.POST.get("note", ""))
         return said % {"number": return_id}
 
-    return act(request, work, back=next_path(request, reverse("staff-returns")))
+    return _act(request, return_id, work)
+
+
+def _act(request: HttpRequest, return_id: str, work: Callable[[], str]) -> HttpResponse:
+    _return(Return.objects.all(), return_id)
+    return act(request, work, back=next_path(request, reverse("staff-return", args=[return_id])))
 
 
 @require_POST
 @staff_screen(SHIPMENTS)
 def receive(request: HttpRequest, return_id: str) -> HttpResponse:
-    def do(actor: Actor, note: str) -> Return:
-        return returns.receive(return_id=return_id, actor=actor, note=note)
+    """What was found of each line, piece by piece; without a word about it, everything is as announced."""
 
-    return _step(request, return_id, do, _("The goods of %(number)s have arrived."))
+    def do(actor: Actor, note: str) -> Return:
+        counted = return_rows.counted(request.POST)
+        return returns.receive(return_id=return_id, actor=actor, note=note, found=counted)
+
+    return _step(request, return_id, do, _("What was found of %(number)s is written down."))
 
 
 @require_POST
@@ -79,7 +123,7 @@ def accept(request: HttpRequest, return_id: str) -> HttpResponse:
         )
         return accepted_words(item) % {"number": return_id}
 
-    return act(request, work, back=next_path(request, reverse("staff-returns")))
+    return _act(request, return_id, work)
 
 
 def found_in(form: QueryDict) -> dict[str, str]:
@@ -104,15 +148,6 @@ def withdraw(request: HttpRequest, return_id: str) -> HttpResponse:
         return returns.withdraw(return_id=return_id, actor=actor, note=note)
 
     return _step(request, return_id, do, _("%(number)s is withdrawn: the customer keeps the goods."))
-
-
-@require_POST
-@staff_screen(SHIPMENTS)
-def send_replacement(request: HttpRequest, return_id: str) -> HttpResponse:
-    def do(actor: Actor, note: str) -> Return:
-        return returns.complete_exchange(return_id=return_id, actor=actor, note=note)
-
-    return _step(request, return_id, do, _("The replacement for %(number)s is on its way."))
 
 
 @require_POST

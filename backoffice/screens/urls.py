@@ -2,7 +2,28 @@
 
 from django.urls import include, path
 
-from backoffice.screens import cards, conversations, customer, links, orders, queue, quotes, refunds, returns, shipments
+from backoffice.screens import (
+    address,
+    alerts,
+    approvals,
+    cards,
+    compensation,
+    conversations,
+    customer,
+    elsewhere,
+    exchange,
+    links,
+    orders,
+    overrides,
+    policies,
+    queue,
+    quotes,
+    refunds,
+    replacements,
+    resend,
+    returns,
+    shipments,
+)
 from orders.converters import ORDER_NUMBER  # noqa: F401  importing it registers `order_number`
 
 staff = [
@@ -17,6 +38,18 @@ staff = [
     path("orders/<order_number:number>/", orders.order_page, name="staff-order"),
     path("orders/<order_number:number>/refunds/", orders.refunds_part, name="staff-order-refunds"),
     path("orders/<order_number:number>/quote/", quotes.quote, name="staff-quote"),
+    path("orders/<order_number:number>/exchange/", exchange.exchange, name="staff-exchange"),
+    path(
+        "orders/<order_number:number>/exchange/products/<str:line_item_id>/",
+        exchange.products,
+        name="staff-exchange-products",
+    ),
+    path("orders/<order_number:number>/resend/", resend.resend, name="staff-resend"),
+    path("orders/<order_number:number>/exception/", overrides.exception, name="staff-exception"),
+    path("orders/<order_number:number>/exception/preview/", overrides.preview, name="staff-exception-preview"),
+    path("orders/<order_number:number>/compensation/", compensation.propose, name="staff-compensation"),
+    path("orders/<order_number:number>/refund-elsewhere/", elsewhere.record, name="staff-elsewhere"),
+    path("orders/<order_number:number>/address/", address.address, name="staff-address"),
     path("orders/<order_number:number>/pack/", shipments.pack, name="staff-pack"),
     path("orders/<order_number:number>/customer-link/", links.make, name="staff-link"),
     path("orders/<order_number:number>/customer-link/<int:link_id>/revoke/", links.revoke, name="staff-link-revoke"),
@@ -25,15 +58,29 @@ staff = [
     path("refunds/", refunds.to_look_at, name="staff-refunds"),
     path("refunds/<str:refund_id>/retry/", refunds.send_again, name="staff-refund-retry"),
     path("refunds/<str:refund_id>/settled/", refunds.settled, name="staff-refund-settled"),
-    path("approvals/", refunds.waiting, name="staff-approvals"),
-    path("approvals/<str:refund_id>/approve/", refunds.approve, name="staff-approve"),
-    path("approvals/<str:refund_id>/reject/", refunds.reject, name="staff-reject"),
+    path("refunds/<str:refund_id>/assign/", elsewhere.assign, name="staff-refund-assign"),
+    path("alerts/<int:alert_id>/settle/", alerts.settle, name="staff-alert-settle"),
+    path("books/", alerts.books, name="staff-books"),
+    path("approvals/", approvals.waiting, name="staff-approvals"),
+    path("approvals/<str:approval_id>/approve/", approvals.approve, name="staff-approve"),
+    path("approvals/<str:approval_id>/reject/", approvals.reject, name="staff-reject"),
+    path("replacements/", replacements.replacement_list, name="staff-replacements"),
+    path("replacements/<str:replacement_id>/send/", replacements.send, name="staff-replacement-send"),
+    path("replacements/<str:replacement_id>/release/", replacements.release, name="staff-replacement-release"),
     path("returns/", returns.return_list, name="staff-returns"),
+    path("returns/<str:return_id>/", returns.return_page, name="staff-return"),
     path("returns/<str:return_id>/receive/", returns.receive, name="staff-return-receive"),
     path("returns/<str:return_id>/accept/", returns.accept, name="staff-return-accept"),
-    path("returns/<str:return_id>/send-replacement/", returns.send_replacement, name="staff-return-replace"),
     path("returns/<str:return_id>/withdraw/", returns.withdraw, name="staff-return-withdraw"),
     path("returns/<str:return_id>/reject/", returns.reject, name="staff-return-reject"),
+    path("policies/", policies.policy_list, name="staff-policies"),
+    path("policies/draft/", policies.draft, name="staff-policy-draft"),
+    path("policies/<str:currency>/<int:version>/", policies.policy_page, name="staff-policy"),
+    path("policies/<str:currency>/<int:version>/compare/", policies.compare, name="staff-policy-compare"),
+    path("policies/<str:currency>/<int:version>/edit/", policies.edit, name="staff-policy-edit"),
+    path("policies/<str:currency>/<int:version>/examples/", policies.try_out, name="staff-policy-examples"),
+    path("policies/<str:currency>/<int:version>/publish/", policies.publish, name="staff-policy-publish"),
+    path("policies/<str:currency>/<int:version>/discard/", policies.discard, name="staff-policy-discard"),
 ]
 
 urlpatterns = [

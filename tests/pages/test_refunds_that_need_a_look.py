@@ -99,6 +99,7 @@ def test_what_was_paid_after_a_refusal_is_settled_with_a_note_and_not_sent_again
     part = refund.allocations.get()
     GatewayAttempt.objects.create(
         allocation=part,
+        payment=part.payment,
         number=1,
         idempotency_key=f"{part.pk}-1",
         provider="simulated",

@@ -1,0 +1,70 @@
+"""What staff must see although nobody asked: money that is overdue, and books that differ."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from backoffice.screens.acting import act, next_path
+from backoffice.screens.fact_words import difference_in_words, facts_in_words
+from backoffice.screens.gate import BOOKS, RETRY, staff_screen
+from orders.actors import staff_actor
+from refunds import alerts
+from refunds.models import BooksCompared, StaffAlert
+
+PER_PAGE = 30
+
+
+def to_see_to() -> QuerySet[StaffAlert]:
+    """What nobody has settled yet, the oldest first."""
+    rows = StaffAlert.objects.filter(settled_at=None).select_related("order__customer", "refund", "attempt")
+    return rows.order_by("raised_at", "pk")
+
+
+@dataclass(frozen=True, slots=True)
+class AlertRow:
+    """`facts`: what is known of it, as pairs of words and values."""
+
+    alert: StaffAlert
+    facts: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class BooksRow:
+    """One comparison, each of its differences as a sentence."""
+
+    books: BooksCompared
+    differences: list[str]
+
+
+def rows_of(alerts_: Iterable[StaffAlert]) -> list[AlertRow]:
+    return [AlertRow(alert, facts_in_words(alert.facts)) for alert in alerts_]
+
+
+@require_POST
+@staff_screen(RETRY)
+def settle(request: HttpRequest, alert_id: int) -> HttpResponse:
+    row = get_object_or_404(StaffAlert, pk=alert_id)
+
+    def work() -> str:
+        alerts.settle(alert_id=row.pk, actor=staff_actor(request.user), note=request.POST.get("note", ""))
+        return _("Settled: %(alert)s.") % {"alert": row.get_kind_display()}
+
+    return act(request, work, back=next_path(request, reverse("staff-refunds")))
+
+
+@never_cache
+@require_safe
+@staff_screen(BOOKS)
+def books(request: HttpRequest) -> HttpResponse:
+    """The comparisons of our books with the providers', the newest first."""
+    page = Paginator(BooksCompared.objects.order_by("-until", "-pk"), PER_PAGE).get_page(request.GET.get("page"))
+    rows = [BooksRow(row, [difference_in_words(each) for each in row.differences]) for row in page]
+    return render(request, "staff/books.html", {"here": "refunds", "tab": "books", "page": page, "rows": rows})

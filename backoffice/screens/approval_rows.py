@@ -1,0 +1,105 @@
+"""Approvals as staff see them: who asked, for how much and why, how the amount comes about, and who may decide."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from orders.models import Order
+from orders.money import format_money
+from refunds import selectors
+from refunds.models import Approval, RefundQuote
+from refunds.present import quote_as_dict
+from refunds.states import ApprovalKind, ApprovalState
+
+SHOWN = ("order__customer", "asked_by", "decided_by", "refund__return_request__quote")
+_SET_ASIDE = {
+    "return_window_over": gettext_lazy("the time for returns is over"),
+    "excluded_category": gettext_lazy("goods of this kind are not taken back"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRow:
+    """`own`: whoever looks had a part in asking and must leave it to somebody else. `exceptions`: rules set aside."""
+
+    approval: Approval
+    quote: dict[str, Any] | None
+    promised: str
+    exceptions: list[str]
+    own: bool
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.approval.state == ApprovalState.WAITING
+
+    @property
+    def asker(self) -> str:
+        """Who asked, as people call them."""
+        asked = self.approval
+        if asked.asked_by is None:
+            return str(asked.get_asked_by_kind_display())
+        return asked.asked_by.get_full_name() or asked.asked_by.get_username()
+
+    @property
+    def why(self) -> str:
+        refund = self.approval.refund
+        return self.approval.reason or (refund.note if refund else "")
+
+
+def waiting() -> QuerySet[Approval]:
+    return Approval.objects.filter(state=ApprovalState.WAITING).select_related(*SHOWN).order_by("created_at", "pk")
+
+
+def decided() -> QuerySet[Approval]:
+    rows = Approval.objects.exclude(state=ApprovalState.WAITING)
+    return rows.select_related(*SHOWN).order_by("-decided_at", "-created_at", "-pk")
+
+
+def of_order(order: Order) -> QuerySet[Approval]:
+    return Approval.objects.filter(order=order).select_related(*SHOWN)
+
+
+def rows_of(approvals: Iterable[Approval], user: User | AbstractBaseUser | AnonymousUser) -> list[ApprovalRow]:
+    """With their quotes in one more query, however many there are."""
+    rows = list(approvals)
+    keys = {quote_id for row in rows if (quote_id := quote_of(row)) is not None}
+    quotes = {quote.pk: quote for quote in selectors.quotes().filter(pk__in=keys)}
+    return [_row(row, quotes.get(quote_of(row) or ""), user) for row in rows]
+
+
+def quote_of(approval: Approval) -> str | None:
+    """The quote that says how the amount comes about; none for compensation."""
+    return approval.quote_id or (approval.refund.quote_id if approval.refund else None)
+
+
+def _row(asked: Approval, quote: RefundQuote | None, user: User | AbstractBaseUser | AnonymousUser) -> ApprovalRow:
+    return ApprovalRow(
+        approval=asked,
+        quote=quote_as_dict(quote) if quote else None,
+        promised=_promised(asked),
+        exceptions=[str(_SET_ASIDE.get(code, code)) for code in (quote.overrides if quote else [])],
+        own=user.pk in _concerned(asked, quote),
+    )
+
+
+def _concerned(asked: Approval, quote: RefundQuote | None) -> set[int | None]:
+    """As `refunds.approvals` sees it: whoever asked, quoted or confirmed, and the customer who would get the money."""
+    people = {asked.asked_by_id, asked.order.customer.user_id, quote.asked_by_id if quote else None}
+    if asked.refund is not None:
+        item = getattr(asked.refund, "return_request", None)
+        people |= {asked.refund.confirmed_by_id, item.confirmed_by_id if item else None}
+    return people
+
+
+def _promised(asked: Approval) -> str:
+    """What the customer was promised for goods that came back, where it is not what they come to; else empty."""
+    if asked.kind != ApprovalKind.LESS_THAN_PROMISED or asked.refund is None:
+        return ""
+    item = getattr(asked.refund, "return_request", None)
+    quote = item.quote if item else None
+    return format_money(quote.amount, quote.currency) if quote else _("more")

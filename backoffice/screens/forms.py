@@ -1,0 +1,73 @@
+"""A form with a page of its own: shown, sent, and shown again with what was typed and what was wrong with it."""
+
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from django.contrib import messages
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from orders.errors import InvalidInput, Refusal
+from orders.money import currency_decimals
+
+LONGEST_NUMBER: Final = 12
+_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{16,40}")
+
+
+def form_screen(
+    request: HttpRequest,
+    *,
+    template: str,
+    back: str,
+    context: Callable[[QueryDict], Mapping[str, Any]],
+    work: Callable[[QueryDict], str],
+    only_show: bool = False,
+) -> HttpResponse:
+    """`work` does what the form says and returns the sentence of success; then the browser goes to `back`.
+
+    `context` gets what is typed so far. `only_show`: nothing is done yet, the page comes again with what is typed.
+    """
+    refusal = None
+    if request.method == "POST" and not only_show:
+        try:
+            said = work(request.POST)
+        except Refusal as refused:
+            refusal = refused
+        else:
+            messages.success(request, said)
+            return redirect(back)
+    typed = request.POST if request.method == "POST" else QueryDict()
+    shown = {"typed": typed, "token": token_of(typed), "back": back, **context(typed), "refusal": refusal}
+    return render(request, template, shown, status=refusal.status if refusal else 200)
+
+
+def token_of(typed: QueryDict) -> str:
+    """What makes the second press of a form the same request as the first: the form's own, or a new one."""
+    sent = typed.get("token", "")
+    return sent if _TOKEN.fullmatch(sent) else secrets.token_urlsafe(16)
+
+
+def request_ref(what: str, user: User | AbstractBaseUser | AnonymousUser, typed: QueryDict) -> str:
+    """The reference under which a service keeps what a form has asked for, so that a double press asks once."""
+    return f"{what}:{user.pk}:{token_of(typed)}"
+
+
+def whole_number(text: str) -> int | str:
+    """A whole number as typed; anything else stays text, and the service refuses it by the field's name."""
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER else text
+
+
+def money_of(text: str, currency: str, *, field: str = "amount") -> int:
+    """An amount as people type it, `1,200` or `12.50`, in the currency's smallest unit. Raises InvalidInput."""
+    decimals = currency_decimals(currency)
+    fraction = rf"(?:\.(\d{{{decimals}}}))?" if decimals else "()"
+    found = re.fullmatch(rf"(\d{{1,{LONGEST_NUMBER}}}){fraction}", text.strip().replace(",", ""), flags=re.ASCII)
+    if found is None:
+        example = "12.50" if decimals else "120"
+        raise InvalidInput(field, _("Write an amount like %(example)s.") % {"example": example})
+    return int(found[1]) * 10**decimals + int(found[2] or 0)

@@ -1,0 +1,145 @@
+"""A second person decides, with the reasons before their eyes; whoever asked leaves it to somebody else."""
+
+import pytest
+
+from orders.models import Order
+from orders.tests import cast
+from orders.tests.factories import shipment_body
+from refunds import compensation, overrides
+from refunds.models import Approval, Refund
+from refunds.redeem import redeem
+from refunds.states import ApprovalState
+from refunds.tests.ask import ask, choices
+from tests.pages.coming_back import state_of
+from tests.pages.visiting import signed_in, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def large_refund() -> Refund:
+    """A refund above the policy's amount: it waits for a second person."""
+    order = cast.place("9001", lines=[("家庭劇院", 25000, 1)])
+    redeemed = redeem(quote_id=ask(order, (1, 1, "changed_mind")).pk, actor=cast.shopper())
+    assert redeemed.refund
+    return redeemed.refund
+
+
+def test_a_large_refund_waits_with_its_reasons_and_is_approved() -> None:
+    refund = large_refund()
+    supervisor = signed_in("supervisor")
+    page = text_of(supervisor.get("/staff/approvals/"))
+    assert refund.pk in page
+    assert "NT$25,000" in page
+    assert "家庭劇院" in page
+    answer = supervisor.post(f"/staff/approvals/{refund.approval.pk}/approve/", {"reason": "已確認"}, follow=True)
+    assert "已核准" in text_of(answer)
+    assert state_of(refund) == "pending"
+    assert "目前沒有待核准的退款" in text_of(supervisor.get("/staff/approvals/"))
+
+
+def test_rejecting_needs_a_reason() -> None:
+    refund = large_refund()
+    supervisor = signed_in("supervisor")
+    supervisor.post(f"/staff/approvals/{refund.approval.pk}/reject/", {"reason": ""})
+    assert state_of(refund) == "pending_approval"
+    supervisor.post(f"/staff/approvals/{refund.approval.pk}/reject/", {"reason": "序號不符"})
+    assert state_of(refund) == "rejected"
+
+
+def test_whoever_confirmed_it_is_told_that_somebody_else_decides() -> None:
+    order = cast.place("9002", lines=[("家庭劇院", 25000, 1)])
+    quote = ask(order, (1, 1, "changed_mind"), actor=cast.staff("supervisor"))
+    redeem(quote_id=quote.pk, actor=cast.staff("supervisor"), note="顧客來電")
+    supervisor = signed_in("supervisor")
+    assert "須由其他人決定" in text_of(supervisor.get("/staff/approvals/"))
+    refund = Refund.objects.get()
+    supervisor.post(f"/staff/approvals/{refund.approval.pk}/approve/", {"reason": "自己核准"})
+    assert state_of(refund) == "pending_approval"
+
+
+def too_late_order(number: str) -> Order:
+    """Socks that came 12 days ago: the time for returns is over."""
+    order = cast.place(number, lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1})])
+    cast.delivered_days_ago(order, 12)
+    return order
+
+
+def asked_exception(order: Order, *, by: str = "staff") -> Approval:
+    lines = choices((1, 1, "changed_mind"))
+    return overrides.ask(order=order, choices=lines, reason="住院中，無法如期退貨", actor=cast.staff(by))
+
+
+def proposed(order: Order, *, by: str = "staff") -> Approval:
+    return compensation.propose(
+        order=order, amount=100, reason="配送延遲致歉", actor=cast.staff(by), request_ref=f"test:{order.number}"
+    )
+
+
+def test_a_compensation_shows_who_asked_and_why_and_is_paid_when_it_is_approved() -> None:
+    asked = proposed(cast.order_5531())
+    supervisor = signed_in("supervisor")
+    page = text_of(supervisor.get("/staff/approvals/"))
+    assert "配送延遲致歉" in page
+    assert "NT$100" in page
+    assert asked.pk in page
+    supervisor.post(f"/staff/approvals/{asked.pk}/approve/", {"reason": "合理"})
+    refund = Refund.objects.get()
+    assert (state_of(asked), refund.kind, refund.amount) == ("approved", "compensation", 100)
+
+
+def test_an_exception_shows_the_rule_and_the_steps_and_opens_the_return() -> None:
+    order = too_late_order("9201")
+    asked = asked_exception(order)
+    supervisor = signed_in("supervisor", language="en")
+    page = text_of(supervisor.get("/staff/approvals/"))
+    assert "the time for returns is over" in page
+    assert "住院中，無法如期退貨" in page
+    supervisor.post(f"/staff/approvals/{asked.pk}/approve/", {"reason": "情有可原"})
+    assert state_of(asked) == "approved"
+    assert order.returns.get().quote == asked.quote
+
+
+def test_ones_own_question_is_shown_without_buttons_and_a_forged_press_is_refused() -> None:
+    asked = proposed(cast.order_5531(), by="supervisor")
+    supervisor = signed_in("supervisor")
+    page = text_of(supervisor.get("/staff/approvals/"))
+    assert asked.pk in page
+    assert f"/staff/approvals/{asked.pk}/approve/" not in page
+    supervisor.post(f"/staff/approvals/{asked.pk}/approve/", {"reason": "自己核准"})
+    assert state_of(asked) == ApprovalState.WAITING
+
+
+def test_a_reason_that_was_refused_stands_in_the_form_again() -> None:
+    asked = proposed(cast.order_5531())
+    supervisor = signed_in("supervisor")
+    too_long = "長" * 1001
+    page = text_of(supervisor.post(f"/staff/approvals/{asked.pk}/reject/", {"reason": too_long}, follow=True))
+    assert f'value="{too_long}"' in page
+
+
+def test_what_was_decided_stays_to_be_read() -> None:
+    asked = proposed(cast.order_5531())
+    supervisor = signed_in("supervisor")
+    supervisor.post(f"/staff/approvals/{asked.pk}/reject/", {"reason": "金額過高"})
+    assert asked.pk not in text_of(supervisor.get("/staff/approvals/"))
+    page = text_of(supervisor.get("/staff/approvals/?all=1"))
+    assert asked.pk in page
+    assert "金額過高" in page
+
+
+def test_support_sees_on_the_order_what_waits_but_cannot_decide_it() -> None:
+    asked = proposed(cast.order_5531())
+    page = text_of(signed_in("staff").get("/staff/orders/5531/"))
+    assert asked.pk in page
+    assert "approve/" not in page
+
+
+def test_how_many_wait_stands_beside_the_word_on_every_page() -> None:
+    proposed(cast.order_5531())
+    page = text_of(signed_in("supervisor").get("/staff/orders/"))
+    assert '核准<span class="count">1</span>' in page
+
+
+@pytest.mark.parametrize("number", ["ap_000000000000", "nothing", "ap_%00"])
+def test_an_approval_that_does_not_exist_is_a_404(number: str) -> None:
+    assert signed_in("supervisor").post(f"/staff/approvals/{number}/approve/").status_code == 404
