@@ -1,4 +1,4 @@
-"""The cast of the demo as data: people, goods, and orders in every state. Amounts are NT$, dates are days before today.
+"""The cast of the demo as data: people, and orders in every state. Amounts are NT$, dates are days before today.
 
 `body(order, now=…)` gives the body by which the shop would have sent the order in (`orders/bodies.py`).
 """
@@ -6,6 +6,8 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
+
+from backoffice.demo_goods import GOODS
 
 PASSWORD: Final = "demo"
 FIRST_ORDER: Final = "5531"
@@ -56,6 +58,17 @@ class DemoOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class Credit:
+    """An entry in a buyer's store credit; `amount` is negative where it was spent, on the order of this number."""
+
+    buyer: str
+    amount: int
+    kind: str
+    note: str
+    number: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Settled:
     """What has been asked for on an order before the demo begins, by the member of staff who did it."""
 
@@ -72,6 +85,7 @@ MEMBERS: Final = (
     Member("supervisor", "客服主管", group="supervisor", is_staff=True),
     Member("warehouse", "倉庫", group="warehouse"),
     Member("auditor", "稽核", group="auditor", is_staff=True),
+    Member("marketing", "行銷", group="marketing"),
     Member("admin", "系統管理員", is_staff=True, is_superuser=True),
 )
 
@@ -83,31 +97,6 @@ BUYERS: Final = (
         for letter in "ABCDEFGHJK"
     ),
 )
-
-# sku: name, unit price, category
-GOODS: Final[dict[str, tuple[str, int, str]]] = {
-    "EAR": ("藍牙耳機", 1200, "audio"),
-    "CASE": ("耳機殼", 380, "accessory"),
-    "MOUSE": ("無線滑鼠", 990, "computer"),
-    "KEYS": ("機械鍵盤", 790, "computer"),
-    "HUB": ("USB 集線器", 590, "computer"),
-    "STAND": ("筆電支架", 500, "accessory"),
-    "BAG": ("電腦包", 400, "accessory"),
-    "SPEAKER": ("藍牙喇叭", 1690, "audio"),
-    "CABLE": ("充電線", 290, "accessory"),
-    "FILM": ("螢幕保護貼", 390, "accessory"),
-    "POWER": ("行動電源", 1290, "accessory"),
-    "PAD": ("無線充電盤", 990, "accessory"),
-    "SOCK": ("運動襪", 100, "clothing"),
-    "CAMBAG": ("相機包", 1280, "camera"),
-    "CARD": ("記憶卡", 690, "camera"),
-    "HOLDER": ("手機支架", 450, "accessory"),
-    "CARHOLD": ("車用支架", 350, "accessory"),
-    "LAMP": ("桌燈", 1180, "home"),
-    "LAPTOP": ("筆記型電腦", 32900, "computer"),
-    "SHIRT": ("機能上衣", 600, "clothing"),
-    "CAP": ("棒球帽", 400, "clothing"),
-}
 
 PICKUP: Final = {"method": "store_pickup", "charged": 0, "standard_fee": 80, "free_from": 1500, "waiver": "pickup"}
 DELIVERY: Final = {"method": "home_delivery", "charged": 80, "standard_fee": 80, "free_from": 1500, "waiver": None}
@@ -124,6 +113,20 @@ SOCKS: Final = {
     "kind": "bundle",
     "min_quantity": 3,
     "amount_per_unit": 20,
+}
+
+
+# Where buyers live who have things sent to them: (postal code, city, district, street).
+HOMES: Final[dict[str, tuple[str, str, str, str]]] = {
+    "demo-ming": ("106", "台北市", "大安區", "示範路一段 1 號 3 樓"),
+    "demo-ming2": ("407", "台中市", "西屯區", "示範大道 22 號"),
+    "demo-a": ("220", "新北市", "板橋區", "示範街 15 號 8 樓"),
+    "demo-b": ("300", "新竹市", "東區", "示範路 7 號"),
+    "demo-d": ("880", "澎湖縣", "馬公市", "示範路 3 號"),
+    "demo-e": ("700", "台南市", "中西區", "示範街 9 號"),
+    "demo-g": ("802", "高雄市", "苓雅區", "示範二路 100 號 12 樓"),
+    "demo-h": ("114", "台北市", "內湖區", "示範路 250 號"),
+    "demo-j": ("970", "花蓮縣", "花蓮市", "示範街 6 號"),
 }
 
 
@@ -150,6 +153,8 @@ ORDERS: Final = (
         (),
         (Parcel("shipped", {1: 1, 2: 1}, packed=2, shipped=1),),
     ),
+    # Not packed yet: its address can still be changed.
+    DemoOrder("5548", "demo-ming", 0.5, (("LAMP", 1), ("CABLE", 1)), (card(1550),), DELIVERY),
     DemoOrder("5477", "demo-ming", 26, (("SPEAKER", 1),), (card(1690),), FREE_DELIVERY, (), (arrived({1: 1}, 20),)),
     # Free delivery by the threshold, and a coupon: what is kept decides about both.
     DemoOrder(
@@ -252,12 +257,27 @@ ORDERS: Final = (
     ),
 )
 
+CREDITS: Final = (
+    Credit("demo-f", 500, "granted", "新會員購物金"),
+    Credit("demo-f", -300, "spent", "折抵訂單", number="5617"),
+    Credit("demo-ming", 200, "granted", "生日購物金"),
+)
+
 SETTLED: Final = (
     Settled("EC-2026#7", "li_2", "changed_mind"),
     Settled("5623", "li_1", "changed_mind"),
     Settled("5623", "li_2", "defective", exchange=True),
     Settled("5624", "li_1", "lost"),
 )
+
+
+# A version of the rules that the supervisor has begun, for marketing to publish or to change.
+DRAFTED_BY: Final = "supervisor"
+DRAFT: Final[dict[str, Any]] = {
+    "return_fee": 60,
+    "return_window_days": 10,
+    "note": "週年慶：退貨期限延長為 10 天，第二次退貨起的手續費降為 NT$60。",
+}
 
 
 def body(order: DemoOrder, *, now: datetime) -> dict[str, Any]:
@@ -270,20 +290,35 @@ def body(order: DemoOrder, *, now: datetime) -> dict[str, Any]:
         "lines": [_line(position, *goods) for position, goods in enumerate(order.goods, start=1)],
         "discounts": list(order.discounts),
         "shipping": order.shipping,
+        "shipping_address": _address(order, buyer),
         "payments": [_payment(position, *paid) for position, paid in enumerate(order.paid, start=1)],
         "shipments": [_shipment(position, parcel, now) for position, parcel in enumerate(order.parcels, start=1)],
     }
 
 
+def _address(order: DemoOrder, buyer: Buyer) -> dict[str, str] | None:
+    if order.shipping["method"] != DELIVERY["method"]:
+        return None
+    postal_code, city, district, street = HOMES[order.buyer]
+    return {
+        "recipient": buyer.name,
+        "phone": "0900000000",
+        "postal_code": postal_code,
+        "city": city,
+        "district": district,
+        "street": street,
+    }
+
+
 def _line(position: int, sku: str, quantity: int) -> dict[str, Any]:
-    name, price, category = GOODS[sku]
+    ware = GOODS[sku]
     return {
         "external_id": str(position),
         "sku": sku,
-        "name": name,
-        "unit_price": price,
+        "name": ware.name,
+        "unit_price": ware.price,
         "quantity": quantity,
-        "category": category,
+        "category": ware.category,
     }
 
 

@@ -16,12 +16,13 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from backoffice import demo_cast
-from orders import audit
+from backoffice import demo_cast, demo_goods
+from orders import audit, store_credit
 from orders.actors import staff_actor, system_actor
 from orders.ingest import take_in
 from orders.models import AuditEvent, Customer, LineItem, Order
-from refunds import returns
+from orders.products import take_in_product
+from refunds import policies, returns
 from refunds.choices import LineChoice
 from refunds.models import RefundQuote, Return
 from refunds.states import QuoteState
@@ -52,8 +53,13 @@ def _fill(now: datetime) -> None:
     _refuse_other_data()
     _make_members()
     _make_buyers()
+    for sku in sorted(demo_goods.GOODS):
+        take_in_product(body=demo_goods.product_body(sku), actor=SHOP)
     for order in demo_cast.ORDERS:
         take_in(body=demo_cast.body(order, now=now), actor=SHOP)
+    for position, credit in enumerate(demo_cast.CREDITS, start=1):
+        _give_credit(credit, reference=f"demo:{position}")
+    _draft_rules()
 
 
 def _is_seeded() -> bool:
@@ -81,11 +87,30 @@ def _make_members() -> None:
             user.groups.add(Group.objects.get(name=member.group))
 
 
+def _draft_rules() -> None:
+    actor = staff_actor(User.objects.get(username=demo_cast.DRAFTED_BY))
+    policy, _created = policies.draft(currency="TWD", actor=actor)
+    policies.edit(currency="TWD", version=policy.version, body=demo_cast.DRAFT, actor=actor)
+
+
 def _make_buyers() -> None:
     users = {user.username: user for user in User.objects.all()}
     Customer.objects.bulk_create(
         Customer(external_id=buyer.external_id, name=buyer.name, email=buyer.email, user=users.get(buyer.username))
         for buyer in demo_cast.BUYERS
+    )
+
+
+def _give_credit(credit: demo_cast.Credit, *, reference: str) -> None:
+    store_credit.post(
+        customer=Customer.objects.get(external_id=credit.buyer),
+        currency="TWD",
+        amount=credit.amount,
+        kind=credit.kind,
+        reference=reference,
+        order=Order.objects.filter(number=credit.number).first(),
+        note=credit.note,
+        actor=SHOP,
     )
 
 
