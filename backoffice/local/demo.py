@@ -31,7 +31,7 @@ Refund Desk is ready.
     ming        王小明, customer of order 5531      ming2     another 王小明, order 5602
     staff       support                             warehouse packs, ships, receives
     supervisor  staff, and approvals                auditor   reads the records
-    admin       superuser
+    marketing   drafts and publishes the rules      admin     superuser
 
   Model: {model}
   Data and logs: {folder}    Clear them: make demo-reset    Stop: Ctrl-C

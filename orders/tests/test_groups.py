@@ -51,6 +51,15 @@ def test_support_supervisors_and_auditors_see_everything_and_do_only_this(role: 
     assert cast.staff_user(role).get_all_permissions() == views() | more
 
 
+def test_marketing_writes_the_rules_and_looks_at_products() -> None:
+    assert cast.staff_user("marketing").get_all_permissions() == {
+        "refunds.view_refundpolicy",
+        "orders.view_product",
+        "refunds.edit_policy",
+        "refunds.publish_policy",
+    }
+
+
 def test_the_warehouse_sees_orders_and_handles_shipments() -> None:
     assert cast.staff_user("warehouse").get_all_permissions() == {
         "orders.view_order",

@@ -15,9 +15,10 @@ STAFF_PAGES = {
     "/staff/refunds/": {"staff", "supervisor", "admin"},
     "/staff/approvals/": {"supervisor", "admin"},
     "/staff/returns/": {"staff", "supervisor", "warehouse", "admin"},
+    "/staff/policies/": {"staff", "supervisor", "auditor", "marketing", "admin"},
     "/admin/": {"supervisor", "auditor", "admin"},
 }
-EVERYBODY = ("ming", "staff", "supervisor", "warehouse", "auditor", "admin")
+EVERYBODY = ("ming", "staff", "supervisor", "warehouse", "auditor", "marketing", "admin")
 
 
 @pytest.mark.parametrize("name", EVERYBODY)
