@@ -1,4 +1,7 @@
-"""A person settles with the payment provider what no machine may: paid after a refusal, or another sum than asked."""
+"""A person settles with the payment provider what no machine may.
+
+That is: paid after a refusal, another sum than asked, or failed after it was paid.
+"""
 
 from django.db import transaction
 from django.utils import timezone
@@ -7,6 +10,7 @@ from orders import audit
 from orders.actors import Actor, NotAllowed
 from refunds import errors, locks, outcome
 from refunds.choices import clean_note
+from refunds.holding import MoneyMoved, hold_money, release_money
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
 from refunds.retry import RETRY
 from refunds.states import UNDECIDED, AllocationState
@@ -17,8 +21,9 @@ def settle(*, refund_id: str, actor: Actor, note: str) -> Refund:
     """Say that the provider has in the end paid every troubled part of the refund once, and exactly as asked.
 
     By staff with `refunds.retry_refund`, who write what they did. A part that counted as refused or in doubt is paid
-    from then on. Raises NotAllowed, NotFound, InvalidInput (`note`), and Refusal wrong_state where there is nothing to
-    settle, or where a newer attempt of the same part is still on its way.
+    from then on, by the payment that has really paid it. Raises NotAllowed, NotFound, InvalidInput (`note`), and
+    Refusal wrong_state where there is nothing to settle, or where a newer attempt of the same part is still on its way,
+    or payment_cannot_take where the books of the payment that has paid are full.
     """
     if actor.kind != "staff":
         raise NotAllowed(RETRY)
@@ -26,7 +31,7 @@ def settle(*, refund_id: str, actor: Actor, note: str) -> Refund:
     text = clean_note(note, required=True)
     _, refund = locks.order_and_refund(refund_id)
     troubled = GatewayAttempt.objects.filter(allocation__refund=refund, settled_at=None).exclude(trouble="")
-    attempts = list(troubled.order_by("pk"))
+    attempts = list(troubled.select_related("payment").order_by("pk"))
     if not attempts:
         raise errors.wrong_state(f"{refund.pk} ({refund.get_state_display()})")
     for attempt in attempts:
@@ -40,7 +45,9 @@ def _settle(attempt: GatewayAttempt, allocation: RefundAllocation, refund: Refun
     newer = allocation.attempts.filter(number__gt=attempt.number, outcome__in=UNDECIDED)
     if newer.exists():
         raise errors.wrong_state(f"{refund.pk} ({refund.get_state_display()})")
+    booked_on = allocation.payment_id
     if allocation.state != AllocationState.SUCCEEDED:
+        _book_where_it_was_paid(attempt, allocation, refund)
         outcome.count_as_paid(attempt, allocation)
     GatewayAttempt.objects.filter(pk=attempt.pk).update(settled_at=timezone.now())
     audit.record(
@@ -50,6 +57,26 @@ def _settle(attempt: GatewayAttempt, allocation: RefundAllocation, refund: Refun
         subject_id=str(attempt.pk),
         order=refund.order,
         chosen={"note": note},
-        outcome={"trouble": attempt.trouble, "provider_refund_id": attempt.provider_refund_id},
+        outcome={
+            "trouble": attempt.trouble,
+            "provider_refund_id": attempt.provider_refund_id,
+            "booked_on": {"before": booked_on, "after": allocation.payment_id},
+        },
         correlation={"refund_id": refund.pk, "idempotency_key": attempt.idempotency_key},
     )
+
+
+def _book_where_it_was_paid(attempt: GatewayAttempt, allocation: RefundAllocation, refund: Refund) -> None:
+    """A person had sent the part to another payment, and it is the first one that has paid: the books follow."""
+    paid_by = attempt.payment
+    if paid_by.pk == allocation.payment_id:
+        return
+    if refund.allocations.filter(payment=paid_by).exists():  # one allocation per payment
+        raise errors.payment_cannot_take(allocation.amount, refund.currency)
+    try:
+        hold_money(paid_by, allocation.amount)
+    except MoneyMoved as moved:
+        raise errors.payment_cannot_take(allocation.amount, refund.currency) from moved
+    release_money(allocation.payment, allocation.amount)
+    allocation.payment = paid_by
+    allocation.save(update_fields=["payment"])

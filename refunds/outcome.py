@@ -6,7 +6,7 @@ Also the one place where a gateway's answer is written down. Nothing here calls 
 from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import structlog
 from django.db import transaction
@@ -15,7 +15,7 @@ from django.utils import timezone
 from orders import audit
 from orders.actors import Actor, system_actor
 from refunds import locks
-from refunds.gateways.base import GatewayAnswer
+from refunds.gateways.base import GatewayAnswer, GatewayRefused, StillPending
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
 from refunds.notices import tell_on_commit
 from refunds.signals import refund_moved
@@ -31,6 +31,8 @@ from refunds.states import (
 
 log = structlog.get_logger(__name__)
 PAYMENTS = system_actor("payments")
+# The code of an attempt that the gateway has taken and not decided.
+PENDING: Final = "pending"
 # What an attempt's fate makes of its allocation.
 _ALLOCATION_STATES = {
     AttemptOutcome.REFUSED: AllocationState.FAILED,
@@ -68,7 +70,7 @@ def record_state(
         chosen=chosen,
         computed={"amount": refund.amount, "currency": refund.currency},
         outcome={"state": refund.state, **outcome},
-        correlation={"quote_id": refund.quote_id},
+        correlation={"quote_id": refund.quote_id} if refund.quote_id else {},
     )
     tell_on_commit(refund_moved, refund_id=refund.pk)
 
@@ -97,13 +99,16 @@ def record_success(attempt: GatewayAttempt, answer: GatewayAnswer) -> None:
     """The gateway has paid. A fact, whoever reports it and however late; the same report again is nothing new.
 
     If exactly what was asked for has been paid, by the attempt that counts, the attempt has succeeded, even if it was
-    taken for refused. Anything else is trouble: written down, not counted as paid, and shown to people.
+    taken for refused. Anything else is trouble: written down, not counted as paid, and shown to people. A refund that
+    the gateway has made and then called failed stays so: a success of the same number is older news.
     """
     with transaction.atomic():
         refund, allocation = locks.refund_and_allocation(attempt.allocation_id)
         known = GatewayAttempt.objects.get(pk=attempt.pk)
         late = known.outcome == AttemptOutcome.REFUSED
         if known.outcome == AttemptOutcome.SUCCEEDED:
+            return
+        if late and not known.trouble and known.provider_refund_id == answer.provider_refund_id:
             return
         if (answer.amount, answer.currency) != (allocation.amount, refund.currency):
             _flag(known, Trouble.AMOUNT_DIFFERS, answer, refund, allocation)
@@ -148,17 +153,66 @@ def _begun(allocation: RefundAllocation) -> bool:
     return allocation.attempts.filter(number=allocation.attempt).exists()
 
 
-def record_refusal(attempt: GatewayAttempt, *, started_at: datetime | None, code: str, message: str) -> None:
+def record_no(attempt: GatewayAttempt, refusal: GatewayRefused, *, started_at: datetime | None) -> None:
+    """What the gateway says when it refuses; with its own number, where it had made a refund that has failed."""
+    record_refusal(
+        attempt,
+        started_at=started_at,
+        code=refusal.code,
+        message=refusal.message,
+        provider_refund_id=refusal.provider_refund_id,
+    )
+
+
+def record_refusal(
+    attempt: GatewayAttempt, *, started_at: datetime | None, code: str, message: str, provider_refund_id: str = ""
+) -> None:
     """The gateway has definitely not paid and will not, for this attempt.
 
     `started_at` is the claim under which the call was made: whoever lost the claim to another worker reports nothing.
     """
-    _record(attempt, AttemptOutcome.REFUSED, started_at, code=code, message=message[:240])
+    fields = {"code": code[:64], "message": message[:240]}
+    if provider_refund_id:
+        fields["provider_refund_id"] = provider_refund_id
+    _record(attempt, AttemptOutcome.REFUSED, started_at, **fields)
 
 
 def record_doubt(attempt: GatewayAttempt, *, started_at: datetime, code: str = "timeout") -> None:
     """No outcome in time. Nobody may send it again; `reconcile` asks."""
     _record(attempt, AttemptOutcome.UNKNOWN, started_at, code=code)
+
+
+def record_pending(attempt: GatewayAttempt, pending: StillPending, *, started_at: datetime) -> None:
+    """The gateway has taken it and is not done: not paid, not refused, and never sent again; `reconcile` asks."""
+    fields = {"code": PENDING}
+    if pending.provider_refund_id:
+        fields["provider_refund_id"] = pending.provider_refund_id
+    _record(attempt, AttemptOutcome.UNKNOWN, started_at, **fields)
+
+
+def note_pending(attempt: GatewayAttempt, pending: StillPending) -> None:
+    """A gateway that is asked about doubt knows of it: "nothing known" will be no answer any more."""
+    fields = {"code": PENDING}
+    if pending.provider_refund_id:
+        fields["provider_refund_id"] = pending.provider_refund_id
+    GatewayAttempt.objects.filter(pk=attempt.pk, outcome=AttemptOutcome.UNKNOWN).update(**fields)
+
+
+def record_failed_after_payment(attempt: GatewayAttempt, *, code: str, message: str) -> bool:
+    """The gateway had paid and now says that it failed after all: the money is back at the shop. A person's matter.
+
+    The refund stays succeeded, for no machine may pay again. True if it is news; else nothing is written.
+    """
+    with transaction.atomic():
+        refund, _ = locks.refund_and_allocation(attempt.allocation_id)
+        paid = GatewayAttempt.objects.filter(pk=attempt.pk, outcome=AttemptOutcome.SUCCEEDED)
+        fields = {"trouble": Trouble.FAILED_AFTER_PAYMENT, "code": code[:64], "message": message[:240]}
+        if paid.exclude(trouble=Trouble.FAILED_AFTER_PAYMENT).update(settled_at=None, **fields) != 1:
+            return False
+        log.error(f"gateway.{Trouble.FAILED_AFTER_PAYMENT}", attempt=attempt.idempotency_key, refund_id=refund.pk)
+        _audit_attempt(attempt, Trouble.FAILED_AFTER_PAYMENT, fields, refund)
+        tell_on_commit(refund_moved, refund_id=refund.pk)
+        return True
 
 
 def _record(attempt: GatewayAttempt, outcome: AttemptOutcome, claim: datetime | None, **fields: Any) -> None:

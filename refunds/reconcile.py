@@ -15,7 +15,7 @@ from django.db.models import DateTimeField, DurationField, ExpressionWrapper, F,
 from django.db.models.functions import Greatest, Least, Power
 from django.utils import timezone
 
-from refunds import gateways, outcome, send
+from refunds import charges, gateways, outcome, send
 from refunds.gateways.base import CONNECTED, GatewayAnswer, GatewayRefused, StillPending
 from refunds.models import GatewayAttempt
 from refunds.states import AttemptOutcome, Trouble
@@ -29,7 +29,7 @@ FIRST_PAUSE: Final = timedelta(seconds=8)
 DOUBLINGS: Final = 9
 BATCH: Final = 100
 # Once the gateway has known of it, "nothing known" contradicts itself, and is no answer.
-_KNOWN_OF: Final = frozenset({"pending", Trouble.AMOUNT_DIFFERS})
+_KNOWN_OF: Final = frozenset({outcome.PENDING, Trouble.AMOUNT_DIFFERS})
 
 
 def reconcile() -> None:
@@ -50,7 +50,7 @@ def _guarded(step: Callable[[GatewayAttempt], None], attempt: GatewayAttempt) ->
 
 
 def _attempts(outcome_now: AttemptOutcome) -> QuerySet[GatewayAttempt]:
-    return GatewayAttempt.objects.filter(outcome=outcome_now).select_related("allocation__refund")
+    return GatewayAttempt.objects.filter(outcome=outcome_now).select_related("allocation__refund", "payment__order")
 
 
 def _abandoned() -> list[GatewayAttempt]:
@@ -73,9 +73,9 @@ def _resume(attempt: GatewayAttempt) -> None:
         return
     found = _learn(attempt, claim=now)
     if found is None:
-        send.deliver(send.claim_of(attempt, attempt.allocation.refund, now))
+        send.deliver(send.claim_of(attempt, now))
     elif isinstance(found, StillPending):
-        outcome.record_doubt(attempt, started_at=now, code="pending")
+        outcome.record_pending(attempt, found, started_at=now)
 
 
 def _in_doubt() -> list[GatewayAttempt]:
@@ -102,7 +102,7 @@ def _ask(attempt: GatewayAttempt) -> None:
     found = _learn(attempt, claim=None)
     _count(attempt)
     if isinstance(found, StillPending):
-        GatewayAttempt.objects.filter(pk=attempt.pk, outcome=AttemptOutcome.UNKNOWN).update(code="pending")
+        outcome.note_pending(attempt, found)
     elif found is None and _is_final(attempt, now):
         outcome.record_refusal(attempt, started_at=None, code="no_record", message="The gateway has no record of it.")
 
@@ -123,9 +123,11 @@ def _learn(attempt: GatewayAttempt, *, claim: datetime | None) -> GatewayAnswer 
     """What the gateway knows of the attempt. If that decides it, it is written down already."""
     send.require_no_transaction()
     try:
-        found = gateways.get(attempt.provider).find(attempt.idempotency_key)
+        found = gateways.get(attempt.provider).find(
+            charge=charges.charge_of(attempt.payment), idempotency_key=attempt.idempotency_key
+        )
     except GatewayRefused as refusal:
-        outcome.record_refusal(attempt, started_at=claim, code=refusal.code, message=refusal.message)
+        outcome.record_no(attempt, refusal, started_at=claim)
         return refusal
     if isinstance(found, GatewayAnswer):
         outcome.record_success(attempt, found)

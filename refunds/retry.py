@@ -6,16 +6,17 @@ Only after a definite refusal. The new attempt has a new number and with it a ne
 from typing import Final
 
 from django.db import transaction
+from django.utils import timezone
 
 from orders import audit
 from orders.actors import Actor, NotAllowed
 from orders.jobs import enqueue_on_commit
 from orders.models import Order, Payment
-from refunds import errors, locks, outcome, tasks
+from refunds import charges, errors, locks, outcome, tasks
 from refunds.choices import clean_note
+from refunds.gateways.plan import Person
 from refunds.holding import MoneyMoved, hold_money, release_money
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
-from refunds.settling import by_machine
 from refunds.states import AllocationState, AttemptOutcome, RefundState
 
 RETRY: Final = "refunds.retry_refund"
@@ -38,7 +39,8 @@ def retry(*, refund_id: str, actor: Actor, payment_id: str | None = None, note: 
             _redirect(order, refund, allocation, payment_id)
         allocation.attempt += 1
         allocation.state = AllocationState.PENDING
-        allocation.save(update_fields=["payment", "attempt", "state"])
+        allocation.not_before = None
+        allocation.save(update_fields=["payment", "attempt", "state", "not_before"])
         _record(refund, allocation, actor, text)
     outcome.follow_allocations(refund, actor=actor, reason=text)
     enqueue_on_commit(tasks.send_refund, refund.pk)
@@ -68,17 +70,24 @@ def _unpaid(refund: Refund) -> list[RefundAllocation]:
 
 def _redirect(order: Order, refund: Refund, allocation: RefundAllocation, payment_id: str) -> None:
     """Move the allocation to another payment of the order, with the money it holds."""
-    target = next((item for item in order.payments.all() if item.pk == payment_id and by_machine(item)), None)
-    if target is None or (target.pk != allocation.payment_id and _is_used(refund, target)):
-        raise errors.payment_cannot_take(allocation.amount, refund.currency)
-    if target.pk == allocation.payment_id:
+    target = next((item for item in order.payments.all() if item.pk == payment_id), None)
+    if target is not None and target.pk == allocation.payment_id:
         return
+    if target is None or _is_used(refund, target) or not _can_take(target, allocation.amount):
+        raise errors.payment_cannot_take(allocation.amount, refund.currency)
     try:
         hold_money(target, allocation.amount)
     except MoneyMoved as moved:
         raise errors.payment_cannot_take(allocation.amount, refund.currency) from moved
     release_money(allocation.payment, allocation.amount)
     allocation.payment = target
+
+
+def _can_take(payment: Payment, amount: int) -> bool:
+    """Whether a machine can pay that much back to it, now or later."""
+    if not charges.by_machine(payment):
+        return False
+    return not isinstance(charges.step_for(payment, amount, held=False, now=timezone.now()), Person)
 
 
 def _is_used(refund: Refund, payment: Payment) -> bool:

@@ -1,20 +1,29 @@
 """Paying: the intention is committed, the gateway is called outside any transaction, the outcome is committed.
 
 An allocation is claimed by writing its `GatewayAttempt`; the unique key (allocation, number) lets one worker have it.
+What the gateway can take only later gets no attempt yet: it waits, and the sweeper sends it then.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from django.db import connection, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from orders import audit
-from refunds import gateways, locks, outcome
-from refunds.gateways.base import GatewayAnswer, GatewayRefused, GatewayTimeout
+from refunds import charges, gateways, locks, outcome
+from refunds.gateways.base import Charge, GatewayAnswer, GatewayRefused, GatewayTimeout, StillPending
+from refunds.gateways.plan import Person, Void, Wait
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
-from refunds.settling import by_machine
-from refunds.states import AllocationState, AttemptOutcome, RefundState
+from refunds.states import AllocationState, AttemptKind, AttemptOutcome, RefundState
+
+# Why nothing was sent, for whoever reads the attempt.
+_UNSENT: Final = {
+    "cannot_partial": "The payment provider refunds this payment only as a whole.",
+    "window_over": "The payment provider no longer refunds this payment: it was made too long ago.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,23 +32,27 @@ class Claim:
 
     attempt: GatewayAttempt
     started_at: datetime
-    charge_ref: str
+    charge: Charge
     amount: int
-    currency: str
 
 
 def send(*, refund_id: str) -> None:
     """Send every part of a refund that nobody has sent yet. Safe to call twice, and by two workers at once."""
-    waiting = RefundAllocation.objects.filter(refund_id=refund_id, state=AllocationState.PENDING)
+    waiting = RefundAllocation.objects.filter(due(timezone.now()), refund_id=refund_id, state=AllocationState.PENDING)
     for allocation_id in list(waiting.order_by("position").values_list("pk", flat=True)):
         claim = claim_allocation(allocation_id)
         if claim is not None:
             deliver(claim)
 
 
+def due(now: datetime) -> Q:
+    """Allocations whose gateway can take them by now, as far as is known."""
+    return Q(not_before=None) | Q(not_before__lte=now)
+
+
 @transaction.atomic
 def claim_allocation(allocation_id: str) -> Claim | None:
-    """Write the attempt before it is made; None if it is not to be made, or somebody else makes it.
+    """Write the attempt before it is made; None if it is not to be made, or not yet, or somebody else makes it.
 
     What no gateway here can pay is refused in the same moment: so an attempt that was begun may always be asked about.
     """
@@ -49,25 +62,59 @@ def claim_allocation(allocation_id: str) -> Claim | None:
     if allocation.attempts.filter(number=allocation.attempt).exists():
         return None
     now = timezone.now()
-    attempt = GatewayAttempt.objects.create(
+    if not charges.by_machine(allocation.payment):
+        provider = charges.provider_of(allocation.payment)
+        message = f"No gateway is connected for payments through {provider}."
+        _refuse_unsent(allocation, now, code="no_gateway", message=message)
+        return None
+    step = charges.step_for(allocation.payment, allocation.amount, held=True, now=now)
+    if isinstance(step, Wait):
+        _postpone(refund, allocation, step.until)
+        return None
+    if isinstance(step, Person):
+        _refuse_unsent(allocation, now, code=step.code, message=_UNSENT[step.code])
+        return None
+    attempt = _begin(allocation, now, AttemptKind.VOID if isinstance(step, Void) else AttemptKind.REFUND)
+    _record_claim(attempt, refund, allocation)
+    return claim_of(attempt, now)
+
+
+def _begin(allocation: RefundAllocation, now: datetime, kind: AttemptKind) -> GatewayAttempt:
+    return GatewayAttempt.objects.create(
         allocation=allocation,
+        payment=allocation.payment,
         number=allocation.attempt,
+        kind=kind,
         idempotency_key=f"{allocation.pk}-{allocation.attempt}",
-        provider=allocation.payment.provider,
+        provider=charges.provider_of(allocation.payment),
         outcome=AttemptOutcome.SENDING,
         started_at=now,
     )
-    if not by_machine(allocation.payment):
-        message = f"No gateway is connected for payments through {attempt.provider}."
-        outcome.record_refusal(attempt, started_at=now, code="no_gateway", message=message)
-        return None
-    _record_claim(attempt, refund, allocation)
-    return claim_of(attempt, refund, now)
 
 
-def claim_of(attempt: GatewayAttempt, refund: Refund, started_at: datetime) -> Claim:
-    allocation = attempt.allocation
-    return Claim(attempt, started_at, allocation.payment_id, allocation.amount, refund.currency)
+def _refuse_unsent(allocation: RefundAllocation, now: datetime, *, code: str, message: str) -> None:
+    attempt = _begin(allocation, now, AttemptKind.REFUND)
+    outcome.record_refusal(attempt, started_at=now, code=code, message=message)
+
+
+def _postpone(refund: Refund, allocation: RefundAllocation, until: datetime) -> None:
+    if allocation.not_before == until:
+        return
+    allocation.not_before = until
+    allocation.save(update_fields=["not_before"])
+    audit.record(
+        action="allocation.waits",
+        actor=outcome.PAYMENTS,
+        subject_type="allocation",
+        subject_id=allocation.pk,
+        order=refund.order,
+        computed={"amount": allocation.amount, "payment_id": allocation.payment_id, "not_before": until.isoformat()},
+        correlation={"refund_id": refund.pk},
+    )
+
+
+def claim_of(attempt: GatewayAttempt, started_at: datetime) -> Claim:
+    return Claim(attempt, started_at, charges.charge_of(attempt.payment), attempt.allocation.amount)
 
 
 def _record_claim(attempt: GatewayAttempt, refund: Refund, allocation: RefundAllocation) -> None:
@@ -77,7 +124,12 @@ def _record_claim(attempt: GatewayAttempt, refund: Refund, allocation: RefundAll
         subject_type="gateway_attempt",
         subject_id=str(attempt.pk),
         order=refund.order,
-        computed={"amount": allocation.amount, "payment_id": allocation.payment_id, "provider": attempt.provider},
+        computed={
+            "amount": allocation.amount,
+            "payment_id": allocation.payment_id,
+            "provider": attempt.provider,
+            "kind": attempt.kind,
+        },
         correlation={"refund_id": refund.pk, "idempotency_key": attempt.idempotency_key},
     )
 
@@ -87,21 +139,22 @@ def deliver(claim: Claim) -> None:
     try:
         answer = _call(claim)
     except GatewayRefused as refusal:
-        outcome.record_refusal(claim.attempt, started_at=claim.started_at, code=refusal.code, message=refusal.message)
+        outcome.record_no(claim.attempt, refusal, started_at=claim.started_at)
     except GatewayTimeout:
         outcome.record_doubt(claim.attempt, started_at=claim.started_at)
     else:
-        outcome.record_success(claim.attempt, answer)
+        if isinstance(answer, StillPending):
+            outcome.record_pending(claim.attempt, answer, started_at=claim.started_at)
+        else:
+            outcome.record_success(claim.attempt, answer)
 
 
-def _call(claim: Claim) -> GatewayAnswer:
+def _call(claim: Claim) -> GatewayAnswer | StillPending:
     require_no_transaction()
-    return gateways.get(claim.attempt.provider).refund(
-        charge_ref=claim.charge_ref,
-        amount=claim.amount,
-        currency=claim.currency,
-        idempotency_key=claim.attempt.idempotency_key,
-    )
+    gateway, key = gateways.get(claim.attempt.provider), claim.attempt.idempotency_key
+    if claim.attempt.kind == AttemptKind.VOID:
+        return gateway.void(charge=claim.charge, idempotency_key=key)
+    return gateway.refund(charge=claim.charge, amount=claim.amount, idempotency_key=key)
 
 
 def require_no_transaction() -> None:

@@ -7,15 +7,19 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
+from django.utils import timezone
+
 from orders.models import Order, Payment
-from orders.states import PaymentMethod
-from refunds import errors, policy
+from refunds import charges, errors, policy
 from refunds.allocation import PaymentLeft, allocate, set_aside
+from refunds.charges import BY_HAND
+from refunds.charges import by_machine as by_machine
+from refunds.charges import provider_of as provider_of
 from refunds.eligibility import UnitState
-from refunds.gateways.base import CONNECTED
+from refunds.gateways.plan import Person
 from refunds.goods import UnitGroup
 from refunds.history import history_of, is_promise
 from refunds.models import RefundPolicy, RefundQuote, Return
@@ -23,8 +27,6 @@ from refunds.selection import Picked
 from refunds.snapshot import terms_of
 from refunds.states import QuoteAction
 
-# Payments that no gateway holds: a person has to pay these back.
-BY_HAND: Final = frozenset({PaymentMethod.CASH_ON_DELIVERY})
 # Where units are while a quote of this action holds good.
 STATE_OF_ACTION: Final[dict[str, UnitState]] = {
     QuoteAction.CANCEL: "unfulfilled",
@@ -54,7 +56,10 @@ def work_out(
         "rules": policy.Rules(return_fee=rules.return_fee, return_fee_enabled=rules.return_fee_enabled),
     }
     units = [(item.line.line_item_id, item.shipment_line and item.shipment_line.pk, item.state) for item in picked]
-    return Worked(policy.settle(**inputs), _digest({**inputs, "version": rules.version, "units": units}))
+    # What the payments have left is left out: compensation beside it spoils no quote as long as the amount is the same.
+    ledger = replace(history.ledger, payments_left=0)
+    known = {**inputs, "ledger": ledger, "version": rules.version, "units": units}
+    return Worked(policy.settle(**inputs), _digest(known))
 
 
 def _digest(inputs: dict[str, Any]) -> str:
@@ -94,12 +99,19 @@ def picked_again(quote: RefundQuote, groups: Iterable[UnitGroup]) -> list[Picked
 
 
 def share_out(
-    order: Order, amount: int, rules: RefundPolicy, *, without: Return | None = None, by_hand_too: bool = False
+    order: Order,
+    amount: int,
+    rules: RefundPolicy,
+    *,
+    without: Return | None = None,
+    by_hand_too: bool = False,
+    only_shown: bool = False,
 ) -> list[tuple[Payment, int]]:
     """Which payment gives back how much, in the policy's tender order, after what open returns were promised.
 
     `without`: the return that is being settled by it. Raises the refusal `needs_a_person` when part of it would go to a
-    payment that no machine can pay back to, unless `by_hand_too`.
+    payment that no machine can pay back to, ever, unless `by_hand_too`. `only_shown`: for a page, which does not ask
+    what the gateways can do at this moment.
     """
     payments = {payment.pk: payment for payment in order.payments.all()}
     left = [
@@ -112,12 +124,18 @@ def share_out(
     left = set_aside(amount=promised, payments=left, tender_order=rules.tender_order)
     shares = allocate(amount=amount, payments=left, tender_order=rules.tender_order)
     chosen = [(payments[payment_id], share) for payment_id, share in shares]
-    out_of_reach = next((payment for payment, _ in chosen if not by_machine(payment)), None)
-    if out_of_reach is not None and not by_hand_too:
-        raise errors.needs_a_person(order, by_hand=out_of_reach.method in BY_HAND)
+    if not by_hand_too:
+        for payment, share in chosen:
+            _require_a_machine(order, payment, share, only_shown=only_shown)
     return chosen
 
 
-def by_machine(payment: Payment) -> bool:
-    """Whether a gateway that is connected here can pay back to it: taking in an order accepts any provider."""
-    return payment.method not in BY_HAND and payment.provider in CONNECTED
+def _require_a_machine(order: Order, payment: Payment, share: int, *, only_shown: bool) -> None:
+    """Raises the refusal `needs_a_person`. That a gateway takes it only later is no obstacle: the refund waits."""
+    if not by_machine(payment):
+        raise errors.needs_a_person(order, by_hand=payment.method in BY_HAND)
+    if only_shown:
+        return
+    step = charges.step_for(payment, share, held=False, now=timezone.now())
+    if isinstance(step, Person):
+        raise errors.needs_a_person(order, by_hand=False, because=step.code)

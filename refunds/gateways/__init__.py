@@ -1,14 +1,22 @@
-"""The payment gateways, by the name that a payment carries (`Payment.provider`)."""
+"""The payment gateways, by the name that a payment carries (`Payment.provider`); store credit is always our own.
 
-from refunds.gateways.base import CONNECTED, Gateway, GatewayRefused
-from refunds.gateways.simulated import SimulatedGateway
+Which of the others are connected is `PAYMENT_GATEWAY`'s to say: where real money moves the simulated one pays nobody.
+"""
+
+from collections.abc import Callable
+
+from django.conf import settings
+
+from refunds.gateways import simulated, store_credit
+from refunds.gateways.base import CONNECTED, Capabilities, Gateway, GatewayRefused
 
 _GATEWAYS: dict[str, Gateway] = {}
 
 
-def connect(provider: str, gateway: Gateway) -> None:
+def connect(provider: str, gateway: Gateway, abilities: Callable[[], Capabilities] = Capabilities) -> None:
+    """`abilities` is what others may ask what the gateway can do, without getting hold of it."""
     _GATEWAYS[provider] = gateway
-    CONNECTED.add(provider)
+    CONNECTED[provider] = abilities
 
 
 def get(provider: str) -> Gateway:
@@ -18,4 +26,15 @@ def get(provider: str) -> Gateway:
     return _GATEWAYS[provider]
 
 
-connect("simulated", SimulatedGateway())
+def connect_configured() -> None:
+    """Connect what the settings name."""
+    connect("store_credit", store_credit.StoreCreditGateway(), store_credit.abilities)
+    if settings.PAYMENT_GATEWAY == "simulated":
+        connect("simulated", simulated.SimulatedGateway(), simulated.abilities)
+    else:
+        from refunds.gateways import stripe  # the library is loaded only where it is used
+
+        connect("stripe", stripe.from_settings(), stripe.abilities)
+
+
+connect_configured()

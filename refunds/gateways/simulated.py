@@ -1,21 +1,38 @@
 """A payment gateway with a ledger of its own (`SimulatedRefund`) and switches for everything that goes wrong.
 
 It stands for a machine of somebody else: it has its own transactions, it remembers idempotency keys for good, it never
-pays back more than the charge, and when it is told to be slow it really is.
+pays back more than the charge, it refuses what it was told it cannot do, and when it is told to be slow it really is.
 """
 
 import time
-from datetime import timedelta
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F, Q, Sum
+from django.db.models import F, Q, QuerySet, Sum
+from django.utils import timezone
 
 from orders import ids
 from orders.models import Payment
-from refunds.gateways.base import GatewayAnswer, GatewayRefused, GatewayTimeout
-from refunds.models import SimulatedFault, SimulatedRefund
-from refunds.states import FaultKind
+from refunds.gateways.base import Capabilities, Charge, GatewayAnswer, GatewayRefused, GatewayTimeout, ProviderRefund
+from refunds.models import SimulatedAcquirer, SimulatedFault, SimulatedRefund
+from refunds.states import AttemptKind, FaultKind
+
+
+def abilities() -> Capabilities:
+    """What its one row says (`manage.py gateway_abilities`); without a row, everything."""
+    row = SimulatedAcquirer.objects.first()
+    if row is None:
+        return Capabilities()
+    return Capabilities(
+        partial_refunds=row.partial_refunds,
+        refund_before_closing=row.refund_before_closing,
+        void_before_closing=row.void_before_closing,
+        closing_hour=row.closing_hour,
+        window_days=row.window_days,
+        refunds_per_day=row.refunds_per_day,
+    )
 
 
 class SimulatedGateway:
@@ -24,24 +41,37 @@ class SimulatedGateway:
     # It pays during the call or not at all.
     nothing_known_is_final_after = timedelta(seconds=30)
 
-    def refund(self, *, charge_ref: str, amount: int, currency: str, idempotency_key: str) -> GatewayAnswer:
-        fault = take_fault(charge_ref)
-        kind = fault.kind if fault else None
-        patience = settings.GATEWAY_TIMEOUT_SECONDS
-        if fault and kind != FaultKind.REFUSE:
-            time.sleep(min(fault.seconds, patience))
-        if kind == FaultKind.REFUSE and self.find(idempotency_key) is None:
-            raise GatewayRefused("declined_by_issuer", "The card's issuer refuses the refund.")
-        if kind == FaultKind.TIMEOUT_BEFORE:
-            raise GatewayTimeout
-        answer = _pay(charge_ref, amount, currency, idempotency_key)
-        if kind == FaultKind.TIMEOUT_AFTER or (fault and kind == FaultKind.SLOW and fault.seconds >= patience):
-            raise GatewayTimeout
-        return answer
+    def refund(self, *, charge: Charge, amount: int, idempotency_key: str) -> GatewayAnswer:
+        return _with_faults(charge, amount, idempotency_key, AttemptKind.REFUND)
 
-    def find(self, idempotency_key: str) -> GatewayAnswer | None:
+    def void(self, *, charge: Charge, idempotency_key: str) -> GatewayAnswer:
+        return _with_faults(charge, charge.amount, idempotency_key, AttemptKind.VOID)
+
+    def find(self, *, charge: Charge, idempotency_key: str) -> GatewayAnswer | None:
         known = SimulatedRefund.objects.filter(idempotency_key=idempotency_key).first()
         return _answer(known) if known else None
+
+    def list_refunds(self, *, since: datetime, until: datetime) -> Iterable[ProviderRefund]:
+        return _lines(SimulatedRefund.objects.filter(created_at__gte=since, created_at__lt=until))
+
+    def refunds_of(self, *, charge: Charge) -> Iterable[ProviderRefund]:
+        return _lines(SimulatedRefund.objects.filter(charge_ref=charge.payment_id))
+
+
+def _with_faults(charge: Charge, amount: int, idempotency_key: str, call: AttemptKind) -> GatewayAnswer:
+    fault = take_fault(charge.payment_id)
+    kind = fault.kind if fault else None
+    patience = settings.GATEWAY_TIMEOUT_SECONDS
+    if fault and kind != FaultKind.REFUSE:
+        time.sleep(min(fault.seconds, patience))
+    if kind == FaultKind.REFUSE and not SimulatedRefund.objects.filter(idempotency_key=idempotency_key).exists():
+        raise GatewayRefused("declined_by_issuer", "The card's issuer refuses the refund.")
+    if kind == FaultKind.TIMEOUT_BEFORE:
+        raise GatewayTimeout
+    answer = _pay(charge, amount, idempotency_key, call)
+    if kind == FaultKind.TIMEOUT_AFTER or (fault and kind == FaultKind.SLOW and fault.seconds >= patience):
+        raise GatewayTimeout
+    return answer
 
 
 @transaction.atomic
@@ -55,27 +85,55 @@ def take_fault(charge_ref: str) -> SimulatedFault | None:
 
 
 @transaction.atomic
-def _pay(charge_ref: str, amount: int, currency: str, idempotency_key: str) -> GatewayAnswer:
-    _lock_charge(charge_ref)
+def _pay(charge: Charge, amount: int, idempotency_key: str, call: AttemptKind) -> GatewayAnswer:
+    _lock_charge(charge.payment_id)
     known = SimulatedRefund.objects.filter(idempotency_key=idempotency_key).first()
     if known:
-        _require_same(known, charge_ref, amount, currency)
+        _require_same(known, charge, amount)
         return _answer(known)
-    charge = Payment.objects.filter(pk=charge_ref).select_related("order").first()
-    if charge is None or charge.order.currency != currency:
+    charged = Payment.objects.filter(pk=charge.payment_id).select_related("order").first()
+    if charged is None or charged.order.currency != charge.currency:
         raise GatewayRefused("no_such_charge", "There is no such charge in this currency.")
-    paid = SimulatedRefund.objects.filter(charge_ref=charge_ref).aggregate(total=Sum("amount"))["total"] or 0
-    if amount < 1 or paid + amount > charge.amount:
+    paid = SimulatedRefund.objects.filter(charge_ref=charge.payment_id).aggregate(total=Sum("amount"))["total"] or 0
+    if amount < 1 or paid + amount > charged.amount:
         raise GatewayRefused("amount_too_large", "The charge has less left than that.")
+    _require_ability(charged, amount, call)
     return _answer(
         SimulatedRefund.objects.create(
             provider_refund_id=ids.new_id("sim"),
             idempotency_key=idempotency_key,
-            charge_ref=charge_ref,
+            charge_ref=charge.payment_id,
             amount=amount,
-            currency=currency,
+            currency=charge.currency,
         )
     )
+
+
+def _require_ability(charged: Payment, amount: int, call: AttemptKind) -> None:
+    """A real acquirer knows its own limits and does not rely on ours."""
+    able, now = abilities(), timezone.localtime()
+    captured = timezone.localtime(charged.captured_at)
+    is_open = _is_open(captured, able.closing_hour, now)
+    today = SimulatedRefund.objects.filter(
+        charge_ref=charged.pk, created_at__gte=now.replace(hour=0, minute=0, second=0, microsecond=0)
+    )
+    limits = {
+        "already_closed": call == AttemptKind.VOID and not (is_open and able.void_before_closing),
+        "not_closed_yet": call == AttemptKind.REFUND and is_open and not able.refund_before_closing,
+        "only_whole_charges": not able.partial_refunds and amount != charged.amount,
+        "window_over": able.window_days is not None and (now.date() - captured.date()).days > able.window_days,
+        "too_many_today": able.refunds_per_day is not None and today.count() >= able.refunds_per_day,
+    }
+    reached = next((code for code, is_reached in limits.items() if is_reached), None)
+    if reached is not None:
+        raise GatewayRefused(reached, "The acquirer cannot do that with this charge.")
+
+
+def _is_open(captured: datetime, closing_hour: int | None, now: datetime) -> bool:
+    if closing_hour is None:
+        return False
+    closing_day = captured.date() + timedelta(days=1 if captured.hour >= closing_hour else 0)
+    return (now.date(), now.hour) < (closing_day, closing_hour)
 
 
 def _lock_charge(charge_ref: str) -> None:
@@ -84,10 +142,25 @@ def _lock_charge(charge_ref: str) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [f"simulated:{charge_ref}"])
 
 
-def _require_same(known: SimulatedRefund, charge_ref: str, amount: int, currency: str) -> None:
-    if (known.charge_ref, known.amount, known.currency) != (charge_ref, amount, currency):
+def _require_same(known: SimulatedRefund, charge: Charge, amount: int) -> None:
+    if (known.charge_ref, known.amount, known.currency) != (charge.payment_id, amount, charge.currency):
         raise GatewayRefused("key_reused", "This idempotency key was used for another refund.")
 
 
 def _answer(refund: SimulatedRefund) -> GatewayAnswer:
     return GatewayAnswer(refund.provider_refund_id, refund.amount, refund.currency)
+
+
+def _lines(refunds: QuerySet[SimulatedRefund]) -> list[ProviderRefund]:
+    return [
+        ProviderRefund(
+            provider_refund_id=refund.provider_refund_id,
+            idempotency_key=refund.idempotency_key,
+            charge_refs=(refund.charge_ref,),
+            amount=refund.amount,
+            currency=refund.currency,
+            state="succeeded",
+            created_at=refund.created_at,
+        )
+        for refund in refunds.order_by("created_at", "pk")
+    ]

@@ -8,6 +8,7 @@ from orders.models import AuditEvent, Payment
 from orders.tests import cast
 from orders.tests.factories import payment_body
 from refunds import gateways, send, tasks
+from refunds.charges import charge_of
 from refunds.gateways.base import GatewayRefused
 from refunds.models import GatewayAttempt, RefundAllocation, RefundQuote, SimulatedFault
 from refunds.states import AllocationState, RefundState
@@ -71,7 +72,7 @@ def test_silence_is_neither_success_nor_failure_and_nobody_sends_again(fault: st
 
 
 def test_a_refund_to_two_payments_that_half_fails_has_failed_and_says_which_half() -> None:
-    payments = [payment_body(50), payment_body(30, external_id="p2", method="store_credit", last4="")]
+    payments = [payment_body(50), payment_body(30, external_id="p2", method="wallet", last4="")]
     order = cast.place("6201", lines=[("杯", 40, 2)], payments=payments)
     SimulatedFault.objects.create(kind="refuse", seconds=0, charge_ref=cast.payment(order, 2).pk)
     refund = pending_refund(order, (1, 2, "other"))
@@ -82,7 +83,7 @@ def test_a_refund_to_two_payments_that_half_fails_has_failed_and_says_which_half
 
 
 def test_doubt_about_one_half_is_doubt_about_the_refund_until_it_is_resolved() -> None:
-    payments = [payment_body(50), payment_body(30, external_id="p2", method="store_credit", last4="")]
+    payments = [payment_body(50), payment_body(30, external_id="p2", method="wallet", last4="")]
     order = cast.place("6202", lines=[("杯", 40, 2)], payments=payments)
     SimulatedFault.objects.create(kind="timeout_after", seconds=0, charge_ref=cast.payment(order, 1).pk)
     refund = pending_refund(order, (1, 2, "other"))
@@ -127,18 +128,19 @@ def test_a_gateway_is_never_called_inside_a_transaction() -> None:
 def test_the_gateway_pays_a_key_once_and_a_charge_no_more_than_it_took() -> None:
     payment = cast.payment(cast.order_5531())
     gateway = gateways.get("simulated")
-    charge = {"charge_ref": payment.pk, "currency": "TWD"}
-    first = gateway.refund(amount=1000, idempotency_key="k1", **charge)
-    assert gateway.refund(amount=1000, idempotency_key="k1", **charge) == first == gateway.find("k1")
+    charge = charge_of(payment)
+    first = gateway.refund(charge=charge, amount=1000, idempotency_key="k1")
+    assert gateway.refund(charge=charge, amount=1000, idempotency_key="k1") == first
+    assert gateway.find(charge=charge, idempotency_key="k1") == first
     for amount, key, code in (
         (431, "k2", "amount_too_large"),
         (999, "k1", "key_reused"),
         (0, "k3", "amount_too_large"),
     ):
         with pytest.raises(GatewayRefused) as caught:
-            gateway.refund(amount=amount, idempotency_key=key, **charge)
+            gateway.refund(charge=charge, amount=amount, idempotency_key=key)
         assert caught.value.code == code
-    assert gateway.find("k2") is None
+    assert gateway.find(charge=charge, idempotency_key="k2") is None
     assert paid_out() == [1000]
 
 
@@ -150,6 +152,7 @@ def test_the_database_knows_no_second_attempt_while_the_first_is_not_refused() -
         GatewayAttempt.objects.update(outcome=outcome)
         second = GatewayAttempt(
             allocation=first.allocation,
+            payment=first.payment,
             number=2,
             idempotency_key="k",
             provider="simulated",

@@ -8,7 +8,7 @@ from django.utils import timezone
 from orders.errors import Refusal
 from orders.tests import cast
 from refunds import gateways, outcome, reconcile, retry, send, tasks
-from refunds.gateways.base import GatewayAnswer, GatewayRefused, GatewayTimeout, StillPending
+from refunds.gateways.base import Charge, GatewayAnswer, GatewayRefused, GatewayTimeout, StillPending
 from refunds.models import GatewayAttempt, Refund, SimulatedRefund
 from refunds.states import AttemptOutcome, RefundState
 from refunds.tests.paying import outcomes, paid_out, pending_refund, state_of, switch_on, time_passes
@@ -69,10 +69,10 @@ class SilentGateway:
 
     nothing_known_is_final_after: timedelta | None = timedelta(seconds=30)
 
-    def refund(self, *, charge_ref: str, amount: int, currency: str, idempotency_key: str) -> GatewayAnswer:
+    def refund(self, *, charge: Charge, amount: int, idempotency_key: str) -> GatewayAnswer:
         raise GatewayTimeout
 
-    def find(self, idempotency_key: str) -> GatewayAnswer | StillPending | None:
+    def find(self, *, charge: Charge, idempotency_key: str) -> GatewayAnswer | StillPending | None:
         raise GatewayTimeout
 
 
@@ -84,7 +84,7 @@ class SlowQueue(SilentGateway):
     ) -> None:
         self.nothing_known_is_final_after, self.known = final_after, list(known)
 
-    def find(self, idempotency_key: str) -> GatewayAnswer | StillPending | None:
+    def find(self, *, charge: Charge, idempotency_key: str) -> GatewayAnswer | StillPending | None:
         answer = self.known.pop(0) if len(self.known) > 1 else self.known[0]
         if isinstance(answer, GatewayRefused):
             raise answer

@@ -12,7 +12,7 @@ from orders.tests import cast
 from orders.tests.factories import payment_body
 from refunds import gateways, outcome, selectors, send, tasks
 from refunds.attention import settle
-from refunds.gateways.base import GatewayAnswer, StillPending
+from refunds.gateways.base import Charge, GatewayAnswer, StillPending
 from refunds.models import GatewayAttempt, Refund
 from refunds.retry import retry
 from refunds.states import RefundState
@@ -61,7 +61,7 @@ def test_a_payment_reported_after_the_refusal_is_taken_as_the_fact_it_is() -> No
 
 
 def test_one_half_reported_as_paid_leaves_the_other_to_be_sent_once_more() -> None:
-    payments = [payment_body(50), payment_body(30, external_id="p2", method="store_credit", last4="")]
+    payments = [payment_body(50), payment_body(30, external_id="p2", method="wallet", last4="")]
     order = cast.place("6210", lines=[("杯", 40, 2)], payments=payments)
     switch_on("refuse", times=2)
     refund = pending_refund(order, (1, 2, "other"))
@@ -136,11 +136,11 @@ class Answering:
     def __init__(self, answer: GatewayAnswer | None) -> None:
         self.answer = answer
 
-    def refund(self, *, charge_ref: str, amount: int, currency: str, idempotency_key: str) -> GatewayAnswer:
+    def refund(self, *, charge: Charge, amount: int, idempotency_key: str) -> GatewayAnswer:
         assert self.answer is not None
         return self.answer
 
-    def find(self, idempotency_key: str) -> GatewayAnswer | StillPending | None:
+    def find(self, *, charge: Charge, idempotency_key: str) -> GatewayAnswer | StillPending | None:
         return self.answer
 
 
