@@ -8,6 +8,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from backoffice import health
 from backoffice.screens import front, sign_in
+from refunds import webhooks
 
 handler400 = "backoffice.errors.bad_request"
 handler403 = "backoffice.errors.forbidden"
@@ -28,6 +29,7 @@ urlpatterns = [
     path("healthz", health.alive, name="healthz"),
     path("readyz", health.ready, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
+    path("webhooks/stripe/", webhooks.stripe_event, name="webhook-stripe"),
     path("api/v1/", include("orders.api_urls")),
     path("api/v1/", include("refunds.api_urls")),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),

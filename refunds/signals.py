@@ -13,3 +13,5 @@ return_moved = Signal()
 replacement_moved = Signal()
 # approval_id: str. A second person has said yes or no, or nobody has decided in time.
 approval_ended = Signal()
+# alert_id: str. Staff must see to something although nobody asked.
+alert_raised = Signal()

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from orders.jobs import one_at_a_time
-from refunds import ending, reconcile, release, send
+from refunds import alerts, books, ending, provider_events, reconcile, release, send
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
 from refunds.states import AllocationState, RefundState
 
@@ -27,11 +27,44 @@ def send_refund(refund_id: str) -> None:
     send.send(refund_id=refund_id)
 
 
+@shared_task(name="refunds.tasks.apply_event")
+def apply_event(event_pk: int) -> None:
+    """Apply what a provider has reported."""
+    provider_events.apply(event_pk=event_pk)
+
+
+@shared_task(name="refunds.tasks.compare_books")
+@one_at_a_time
+def compare_books() -> None:
+    """Once a day: our books against every provider's list."""
+    books.compare_all()
+
+
+@shared_task(name="refunds.tasks.raise_overdue")
+@one_at_a_time
+def raise_overdue() -> None:
+    """Money that customers have waited for too long."""
+    alerts.raise_overdue()
+
+
+@shared_task(name="refunds.tasks.mail_alert")
+def mail_alert(alert_pk: int) -> None:
+    """One staff alert by e-mail."""
+    alerts.mail(alert_pk)
+
+
 @shared_task(name="refunds.tasks.sweep")
 @one_at_a_time
 def sweep() -> None:
     """Bring back what a killed worker, a lost job or an emptied broker has left; end what has run out of time."""
-    for step in (ending.expire_quotes, release.expire_approvals, send_forgotten, reconcile.reconcile):
+    steps = (
+        ending.expire_quotes,
+        release.expire_approvals,
+        send_forgotten,
+        provider_events.apply_waiting,
+        reconcile.reconcile,
+    )
+    for step in steps:
         _guarded(step, step.__name__)
 
 
@@ -44,9 +77,13 @@ def _guarded(step: Callable[[], object], name: str) -> None:
 
 
 def send_forgotten() -> None:
-    """Pay the refunds whose job was lost. A part that a live worker is sending is left to it."""
-    lost_before = timezone.now() - JOB_LOST_AFTER
-    waiting = RefundAllocation.objects.filter(refund=OuterRef("pk"), state=AllocationState.PENDING)
+    """Pay the refunds whose job was lost, and parts that could not be taken before now.
+
+    A part that a live worker is sending is left to it, and one whose time has not come waits on.
+    """
+    now = timezone.now()
+    lost_before = now - JOB_LOST_AFTER
+    waiting = RefundAllocation.objects.filter(send.due(now), refund=OuterRef("pk"), state=AllocationState.PENDING)
     begun = GatewayAttempt.objects.filter(allocation=OuterRef("pk"), number=OuterRef("attempt"))
     pending = Refund.objects.filter(state=RefundState.PENDING, created_at__lt=lost_before)
     forgotten = pending.filter(Exists(waiting.filter(~Exists(begun)))).order_by("created_at")

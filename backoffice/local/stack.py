@@ -29,7 +29,7 @@ READY_WITHIN = 120.0
 WORKERS = {
     "chat_worker": ("chat", 32),
     "money_worker": ("money,celery", 8),
-    "sweep_worker": ("sweep,shop", 4),
+    "sweep_worker": ("sweep,shop", 6),
 }
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a proxy does not know our loopback
 

@@ -27,6 +27,11 @@ WELL_FORMED = {
         ("SITE_URL", "https://:8000"),
         ("ORDER_WEBHOOK_URL", "http://"),
         ("AGENT_MODEL", " "),
+        ("PAYMENT_GATEWAY", "cash"),
+        ("STRIPE_WEBHOOK_SECRET", "whsec_short"),
+        ("STRIPE_API_BASE", "api.stripe.com"),
+        ("STAFF_ALERT_EMAIL", "a@example.com, b@example.com"),
+        ("EMAIL_URL", "carrier-pigeon://roof"),
         ("CSRF_TRUSTED_ORIGINS", "https://desk.example.com,desk.example.com"),
     ],
 )
@@ -44,8 +49,16 @@ def test_a_value_that_cannot_work_is_refused_in_one_sentence(name: str, value: s
         {"REDIS_URL": "unix:///run/valkey.sock"},
         {"REDIS_URL": "rediss://:secret@[::1]:6380/1"},
         {"ORDER_WEBHOOK_URL": ""},
+        {"PAYMENT_GATEWAY": "stripe", "STRIPE_API_KEY": "sk_test_1"},
+        {"STAFF_ALERT_EMAIL": "desk@example.com", "EMAIL_URL": "smtp+tls://desk:secret@mail.example.com:587"},
         {"CSRF_TRUSTED_ORIGINS": "https://desk.example.com,https://*.example.com"},
     ],
 )
 def test_what_can_work_is_taken(given: dict[str, str]) -> None:
     check_settings(env=WELL_FORMED | given, cwd=ROOT)
+
+
+def test_stripe_needs_its_key() -> None:
+    with pytest.raises(StartError) as refused:
+        check_settings(env=WELL_FORMED | {"PAYMENT_GATEWAY": "stripe"}, cwd=ROOT)
+    assert str(refused.value).startswith("STRIPE_API_KEY")

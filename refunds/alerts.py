@@ -1,0 +1,185 @@
+"""What staff must see although nobody asked: raised once per subject, told on commit, settled by a person.
+
+A refund or a returned parcel may not wait without end: 10 days warn, and after 15 the law's time for giving money back
+is over (Consumer Protection Act, Taiwan, article 19-2). Reasons: docs/money.md, section "What staff must see".
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.mail import send_mail
+from django.db import connection, transaction
+from django.db.models import Exists, Min, OuterRef, Q
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+
+from orders import audit
+from orders.actors import Actor, NotAllowed, system_actor
+from orders.models import AuditEvent, Order
+from refunds import errors
+from refunds.choices import clean_note
+from refunds.models import GatewayAttempt, Refund, Return, StaffAlert
+from refunds.notices import tell_on_commit
+from refunds.present import moment
+from refunds.signals import alert_raised
+from refunds.states import FINISHED, AlertKind, ReturnKind, ReturnState, Trouble
+
+SETTLE: Final = "refunds.retry_refund"
+WARN_AFTER: Final = timedelta(days=10)
+STATUTORY: Final = timedelta(days=15)
+LEVELS: Final = ((WARN_AFTER, "warning"), (STATUTORY, "statutory"))
+BATCH: Final = 500
+
+
+@transaction.atomic
+def raise_alert(
+    *,
+    kind: AlertKind,
+    subject: str,
+    provider: str = "",
+    order: Order | None = None,
+    refund: Refund | None = None,
+    attempt: GatewayAttempt | None = None,
+    facts: dict[str, Any] | None = None,
+) -> StaffAlert | None:
+    """Write an alert and tell staff on commit; None where this one was raised before, settled or not.
+
+    `subject`: what it is about, in at most 160 characters; with `kind` it makes the alert one.
+    """
+    rest = {"provider": provider, "order": order, "refund": refund, "attempt": attempt, "facts": facts or {}}
+    alert, is_new = StaffAlert.objects.get_or_create(kind=kind, subject=subject, defaults=rest)
+    if not is_new:
+        return None
+    _audit(alert, "alert.raised", system_actor("watch"))
+    tell_on_commit(alert_raised, alert_id=str(alert.pk))
+    return alert
+
+
+@transaction.atomic
+def settle(*, alert_id: int, actor: Actor, note: str) -> StaffAlert:
+    """Say that it was seen to, and how. By staff with `refunds.retry_refund`.
+
+    Raises NotAllowed, NotFound, InvalidInput (`note`), and Refusal wrong_state where it is settled already.
+    """
+    if actor.kind != "staff":
+        raise NotAllowed(SETTLE)
+    actor.require(SETTLE)
+    text = clean_note(note, required=True)
+    fields = {"settled_at": timezone.now(), "settled_by": actor.user, "note": text}
+    moved = StaffAlert.objects.filter(pk=alert_id, settled_at=None).update(**fields)
+    alert = StaffAlert.objects.select_related("order", "refund").filter(pk=alert_id).first()
+    if alert is None:
+        raise errors.no_such_alert()
+    if moved != 1:
+        raise errors.wrong_state(f"{alert.get_kind_display()} ({alert.subject})")
+    _audit(alert, "alert.settled", actor, note=text)
+    return alert
+
+
+def _audit(alert: StaffAlert, action: str, actor: Actor, **chosen: Any) -> None:
+    audit.record(
+        action=action,
+        actor=actor,
+        subject_type="alert",
+        subject_id=str(alert.pk),
+        order=alert.order,
+        chosen=chosen,
+        outcome={"kind": alert.kind, "subject": alert.subject, "facts": alert.facts},
+        correlation={"refund_id": alert.refund_id} if alert.refund_id else {},
+    )
+
+
+# --- what has waited too long -----------------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Money that a customer waits for: a refund, or a return whose goods are here and that has no refund yet."""
+
+    number: str
+    since: datetime
+    order: Order
+    refund: Refund | None
+    amount: int
+    state: str
+
+
+def raise_overdue(now: datetime | None = None) -> int:
+    """Raise what has waited for 10 days, and again what has for 15; how many are new. Found again, it is not new."""
+    now = now or timezone.now()
+    raised = 0
+    for waiting in _waiting(now - WARN_AFTER):
+        for after, level in LEVELS:
+            if waiting.since <= now - after:
+                raised += _raise_overdue(waiting, level, (now - waiting.since).days)
+    return raised
+
+
+def _raise_overdue(waiting: Waiting, level: str, days: int) -> bool:
+    alert = raise_alert(
+        kind=AlertKind.OVERDUE,
+        subject=f"{waiting.number}:{level}",
+        order=waiting.order,
+        refund=waiting.refund,
+        facts={
+            "level": level,
+            "days": days,
+            "since": moment(waiting.since),
+            "number": waiting.number,
+            "state": waiting.state,
+            "amount": waiting.amount,
+            "currency": waiting.order.currency,
+        },
+    )
+    return alert is not None
+
+
+def _waiting(before: datetime) -> Iterator[Waiting]:
+    """Everything that waits since before that moment. A refund of returned goods counts from their receipt."""
+    received = _received_at(before)
+    unpaid = GatewayAttempt.objects.filter(
+        allocation__refund=OuterRef("pk"), trouble=Trouble.FAILED_AFTER_PAYMENT, settled_at=None
+    )
+    refunds = Refund.objects.filter(~Q(state__in=FINISHED) | Exists(unpaid)).select_related("order", "return_request")
+    due = refunds.filter(Q(created_at__lte=before) | Q(return_request__in=received)).order_by("created_at")
+    for refund in due[:BATCH]:
+        request: Return | None = getattr(refund, "return_request", None)
+        since = min(refund.created_at, received.get(request.pk, refund.created_at)) if request else refund.created_at
+        yield Waiting(refund.pk, since, refund.order, refund, refund.amount, refund.state)
+    here = Return.objects.filter(
+        pk__in=received, state__in=[ReturnState.RECEIVED, ReturnState.ACCEPTED], kind=ReturnKind.REFUND, refund=None
+    ).select_related("order", "quote")
+    for request in here[:BATCH]:
+        promised = request.quote.amount if request.quote else 0
+        yield Waiting(request.pk, received[request.pk], request.order, None, promised, request.state)
+
+
+def _received_at(before: datetime) -> dict[str, datetime]:
+    """When the goods of returns that are not at their end came in, where that was before this moment."""
+    open_ones = Return.objects.filter(state__in=[ReturnState.RECEIVED, ReturnState.ACCEPTED]).values("pk")
+    events = AuditEvent.objects.filter(action="return.received", subject_type="return", subject_id__in=open_ones)
+    first = events.values_list("subject_id").annotate(at=Min("at")).filter(at__lte=before)
+    return dict(first)
+
+
+# --- telling them -----------------------------------------------------------------------------------------------------
+def mail(alert_id: int) -> None:
+    """Send one alert to the staff's address, outside any transaction: a mail server is a stranger's."""
+    if connection.in_atomic_block:
+        raise RuntimeError("Mail must not be sent inside a transaction.")
+    alert = StaffAlert.objects.select_related("order").filter(pk=alert_id, settled_at=None).first()
+    if alert is None or not settings.STAFF_ALERT_EMAIL:
+        return
+    with translation.override(settings.LANGUAGE_CODE):
+        subject, body = in_words(alert)
+    send_mail(subject, body, settings.DEFAULT_FROM_EMAIL, [settings.STAFF_ALERT_EMAIL])
+
+
+def in_words(alert: StaffAlert) -> tuple[str, str]:
+    """The alert as an e-mail: subject and body, without anything about the customer."""
+    number = alert.order.number if alert.order else "–"
+    words = {"what": alert.get_kind_display(), "order": number, "shop": settings.SHOP_NAME}
+    facts = "\n".join(f"{name}: {value}" for name, value in sorted(alert.facts.items()))
+    body = _("%(what)s\nOrder: %(order)s") % words
+    return _("[%(shop)s] %(what)s") % words, f"{body}\n{facts}\n\n{settings.SITE_URL}/staff/refunds/\n"

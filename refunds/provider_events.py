@@ -1,0 +1,138 @@
+"""Messages of a payment provider: kept once by the provider's number, applied afterwards, as often as it takes.
+
+Applying is done by a job and by the sweeper. It changes nothing that the same message, an older or a newer one has
+brought already: a refund of ours is moved by its own state, and a charge's cumulative amount counts as a difference.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+import structlog
+from django.db.models import DateTimeField, DurationField, ExpressionWrapper, F, Value
+from django.db.models.functions import Least, Power
+from django.utils import timezone
+
+from orders.models import Payment
+from refunds import alerts, books, reported, stripe_facts
+from refunds.gateways.base import CONNECTED, GatewayTimeout, ProviderRefund
+from refunds.models import ProviderEvent
+from refunds.states import UNDECIDED, AlertKind
+
+log = structlog.get_logger(__name__)
+ABOUT_A_REFUND: Final = frozenset({"refund.created", "refund.updated", "refund.failed", "charge.refund.updated"})
+ABOUT_A_CHARGE: Final = frozenset({"charge.refunded"})
+# A message that cannot be applied yet is tried again after 8 seconds, doubled up to about an hour, and never dropped.
+FIRST_PAUSE: Final = timedelta(seconds=8)
+DOUBLINGS: Final = 9
+ALERT_AFTER: Final = 5
+BATCH: Final = 100
+
+
+class NotYet(Exception):
+    """The message cannot be applied now; it is tried again later."""
+
+
+def receive(*, provider: str, event_id: str, kind: str, payload: Mapping[str, Any]) -> ProviderEvent | None:
+    """Keep a message whose signature was checked; None if it was kept before. A job is to apply it."""
+    rest = {"kind": kind, "payload": dict(payload)}
+    event, is_new = ProviderEvent.objects.get_or_create(provider=provider, event_id=event_id, defaults=rest)
+    return event if is_new else None
+
+
+def apply_waiting() -> None:
+    """Apply what is due: a job was lost, or the message came too early. One that fails keeps no other waiting."""
+    pause = ExpressionWrapper(
+        Value(FIRST_PAUSE) * (Power(2.0, Least(F("attempts"), DOUBLINGS)) - 1.0), output_field=DurationField()
+    )
+    due_at = ExpressionWrapper(F("received_at") + F("pause"), output_field=DateTimeField())
+    waiting = ProviderEvent.objects.filter(applied_at=None).annotate(pause=pause).annotate(due_at=due_at)
+    due = waiting.filter(due_at__lte=timezone.now()).order_by("due_at", "pk")
+    for event_pk in list(due.values_list("pk", flat=True)[:BATCH]):
+        apply(event_pk=event_pk)
+
+
+def apply(*, event_pk: int) -> None:
+    """Apply one message. Safe to run twice, and by two workers at once: each step is a fact that is taken once."""
+    event = ProviderEvent.objects.filter(pk=event_pk, applied_at=None).first()
+    if event is None:
+        return
+    ProviderEvent.objects.filter(pk=event.pk).update(attempts=F("attempts") + 1)
+    try:
+        said = _apply(event)
+    except Exception as error:
+        _put_off(event, error)
+        return
+    ProviderEvent.objects.filter(pk=event.pk, applied_at=None).update(applied_at=timezone.now(), outcome=said[:240])
+
+
+def _put_off(event: ProviderEvent, error: Exception) -> None:
+    expected = isinstance(error, NotYet | GatewayTimeout)
+    (log.warning if expected else log.exception)("provider_event.not_applied", event_id=event.event_id)
+    reason = f"{type(error).__name__}: {error}"
+    ProviderEvent.objects.filter(pk=event.pk, applied_at=None).update(outcome=reason[:240])
+    if event.attempts + 1 >= ALERT_AFTER:
+        alerts.raise_alert(
+            kind=AlertKind.DIFFERENCE,
+            subject=f"{event.provider}:event:{event.event_id}"[:160],
+            provider=event.provider,
+            facts={"difference": "event_not_applied", "event_id": event.event_id, "kind": event.kind},
+        )
+
+
+def _apply(event: ProviderEvent) -> str:
+    """What became of it, in a few words for the record."""
+    told = event.payload["data"]["object"]
+    if event.kind in ABOUT_A_REFUND:
+        return _refund(event.provider, stripe_facts.refund_line(told))
+    if event.kind in ABOUT_A_CHARGE:
+        return _charge(event.provider, told)
+    return "not about a refund"
+
+
+def _refund(provider: str, line: ProviderRefund) -> str:
+    attempt = reported.attempt_of(provider, line)
+    if attempt is not None:
+        return f"told {attempt.idempotency_key}: {reported.tell(attempt, line)}"
+    payment = reported.payment_of(provider, line.charge_refs)
+    if payment is None:
+        return "no payment of ours"
+    if provider in CONNECTED:
+        books.look_at(payment)
+    elif reported.strangers(payment, [line]):
+        reported.book_stranger(payment, line)
+    return f"looked at {payment.pk}"
+
+
+def _charge(provider: str, charge: Mapping[str, Any]) -> str:
+    """`amount_refunded` is all that was ever given back of the charge: what our books do not hold of it is the news."""
+    payment = reported.payment_of(provider, stripe_facts.charge_refs(charge["id"], charge.get("payment_intent")))
+    if payment is None:
+        return "no payment of ours"
+    total, currency = stripe_facts.from_stripe(charge["amount_refunded"], charge["currency"])
+    if _difference(payment, total) <= 0:
+        return "nothing new"
+    if provider in CONNECTED:
+        books.look_at(payment)
+    elif not payment.attempts.filter(outcome__in=UNDECIDED).exists():
+        reported.book_stranger(payment, _unnamed(payment, charge, _difference(payment, total), currency))
+    if (left := _difference(payment, total)) > 0:
+        raise NotYet(f"{left} of {total} {currency} are not explained yet")
+    return f"looked at {payment.pk}"
+
+
+def _difference(payment: Payment, total: int) -> int:
+    return total - reported.known_to_be_given_back(payment)
+
+
+def _unnamed(payment: Payment, charge: Mapping[str, Any], amount: int, currency: str) -> ProviderRefund:
+    """A refund of which only the sum is known, because the provider cannot be asked."""
+    return ProviderRefund(
+        provider_refund_id=f"{charge['id']}:{charge['amount_refunded']}",
+        idempotency_key="",
+        charge_refs=(charge["id"],),
+        amount=amount,
+        currency=currency,
+        state="succeeded",
+        created_at=timezone.now(),
+    )

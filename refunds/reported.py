@@ -1,0 +1,152 @@
+"""What a provider reports of refunds, whoever asked: the attempt hears of it, or it is a refund that we never made.
+
+Reports come early, late, twice and in any order; the same facts again change nothing.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import structlog
+from django.db import transaction
+from django.db.models import Q, Sum
+from django.utils.translation import gettext as _
+
+from orders.actors import system_actor
+from orders.errors import Refusal
+from orders.models import Payment
+from refunds import alerts, elsewhere, outcome
+from refunds.gateways.base import GatewayAnswer, ProviderRefund, StillPending
+from refunds.models import GatewayAttempt, Refund
+from refunds.present import moment
+from refunds.states import AlertKind, AttemptOutcome, RefundKind, Trouble
+
+log = structlog.get_logger(__name__)
+WATCH: Final = system_actor("watch")
+
+
+def payment_of(provider: str, charge_refs: Iterable[str]) -> Payment | None:
+    """The payment that the provider knows by one of these numbers; None for a stranger's, or if it could be several."""
+    refs = list(charge_refs)
+    known_by = Q(pk__in=refs) | Q(provider_ref__in=refs) | Q(provider_ref="", external_id__in=refs)
+    found = list(Payment.objects.filter(known_by, provider=provider).select_related("order")[:2])
+    return found[0] if len(found) == 1 else None
+
+
+def attempt_of(provider: str, line: ProviderRefund) -> GatewayAttempt | None:
+    """The attempt that asked for it: by its key, else by the provider's number."""
+    attempts = GatewayAttempt.objects.filter(provider=provider).select_related("allocation__refund__order")
+    by_key = attempts.filter(idempotency_key=line.idempotency_key).first() if line.idempotency_key else None
+    return by_key or attempts.filter(provider_refund_id=line.provider_refund_id).first()
+
+
+def tell(attempt: GatewayAttempt, line: ProviderRefund) -> str:
+    """Hand a report on to the attempt that it is about; says in one word what it was."""
+    if line.state == "succeeded":
+        outcome.record_success(attempt, GatewayAnswer(line.provider_refund_id, line.amount, line.currency))
+    elif line.state == "pending":
+        outcome.note_pending(attempt, StillPending(line.provider_refund_id))
+    else:
+        _tell_failure(attempt, line)
+    return line.state
+
+
+def _tell_failure(attempt: GatewayAttempt, line: ProviderRefund) -> None:
+    """In this order: what counts as paid by the second step was not undecided in the first, and nothing goes back."""
+    code = line.reason or "failed"
+    message = f"The payment provider says that the refund has failed: {code}."
+    number = line.provider_refund_id
+    outcome.record_refusal(attempt, started_at=None, code=code, message=message, provider_refund_id=number)
+    GatewayAttempt.objects.filter(pk=attempt.pk, outcome=AttemptOutcome.REFUSED, provider_refund_id=None).update(
+        provider_refund_id=number
+    )
+    with transaction.atomic():
+        if outcome.record_failed_after_payment(attempt, code=code, message=message):
+            refund = attempt.allocation.refund
+            alerts.raise_alert(
+                kind=AlertKind.DIFFERENCE,
+                subject=f"{attempt.provider}:state:{number}",
+                provider=attempt.provider,
+                order=refund.order,
+                refund=refund,
+                attempt=attempt,
+                facts={"difference": "state", "ours": "succeeded", "theirs": "failed", **_facts(line), "reason": code},
+            )
+
+
+def known_to_be_given_back(payment: Payment) -> int:
+    """What we know the provider has given back of this charge: by our attempts, and elsewhere."""
+    paid = Q(outcome=AttemptOutcome.SUCCEEDED) | Q(trouble=Trouble.PAID_AFTER_REFUSAL)
+    ours = payment.attempts.filter(paid).exclude(trouble=Trouble.FAILED_AFTER_PAYMENT)
+    by_us = ours.aggregate(total=Sum("allocation__amount"))["total"] or 0
+    rest = payment.allocations.filter(refund__kind=RefundKind.ELSEWHERE)
+    return by_us + (rest.aggregate(total=Sum("amount"))["total"] or 0)
+
+
+def strangers(payment: Payment, lines: Iterable[ProviderRefund]) -> list[ProviderRefund]:
+    """Of the provider's refunds of this charge those that our books do not hold at all.
+
+    What a person has booked under a number of their own is recognised by its amount, once each.
+    """
+    there = [line for line in lines if line.state != "failed"]
+    numbers = {line.provider_refund_id for line in there}
+    booked = dict(_elsewhere(payment).values_list("external_ref", "amount"))
+    by_hand = [amount for number, amount in booked.items() if number not in numbers]
+    found = []
+    for line in there:
+        if line.provider_refund_id in booked or attempt_of(payment.provider, line) is not None:
+            continue
+        if line.amount in by_hand:
+            by_hand.remove(line.amount)
+        else:
+            found.append(line)
+    return found
+
+
+def _elsewhere(payment: Payment) -> Any:
+    return Refund.objects.filter(kind=RefundKind.ELSEWHERE, allocations__payment=payment)
+
+
+@transaction.atomic
+def book_stranger(payment: Payment, line: ProviderRefund) -> None:
+    """A refund that the provider made and we never asked for: staff hear of it, and it is booked as made elsewhere.
+
+    From then on the payment has that much less left, and no quote is made until a person says for which goods it was.
+    """
+    not_booked = _book(payment, line)
+    facts = {**_facts(line), "payment_id": payment.pk, **({"not_booked": not_booked} if not_booked else {})}
+    alerts.raise_alert(
+        kind=AlertKind.NOT_ANNOUNCED,
+        subject=f"{payment.provider}:{line.provider_refund_id}",
+        provider=payment.provider,
+        order=payment.order,
+        refund=Refund.objects.filter(order=payment.order, external_ref=line.provider_refund_id).first(),
+        facts=facts,
+    )
+
+
+def _book(payment: Payment, line: ProviderRefund) -> str:
+    """Empty, or why it cannot be booked: our books and the provider's contradict each other; a person mends them."""
+    if line.currency != payment.order.currency:
+        return "another_currency"
+    body = {
+        "external_ref": line.provider_refund_id,
+        "amount": line.amount,
+        "payment_id": payment.pk,
+        "at": line.created_at.isoformat(),
+        "note": _("Reported by the payment provider; nobody had asked for it here."),
+    }
+    try:
+        elsewhere.record(order=payment.order, body=body, actor=WATCH)
+    except Refusal as refusal:
+        log.warning("not_announced.not_booked", number=line.provider_refund_id, code=refusal.code)
+        return refusal.code
+    return ""
+
+
+def _facts(line: ProviderRefund) -> dict[str, Any]:
+    return {
+        "provider_refund_id": line.provider_refund_id,
+        "amount": line.amount,
+        "currency": line.currency,
+        "at": moment(line.created_at),
+    }
