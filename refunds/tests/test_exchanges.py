@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.utils import translation
 
 from orders.errors import InvalidInput, Refusal
 from orders.models import AuditEvent, Product
@@ -40,7 +41,7 @@ def wants(product_id: str | None, quantity: int = 1, line: str = "li_1") -> Line
 
 
 def refused(code: str, *wanted: LineChoice, order: Any = None) -> Refusal:
-    with pytest.raises(Refusal) as caught:
+    with translation.override("en"), pytest.raises(Refusal) as caught:
         check_exchange(order or earphones(), list(wanted))
     assert caught.value.code == code
     assert caught.value.hint

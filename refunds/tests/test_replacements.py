@@ -180,7 +180,7 @@ def test_what_can_leave_now_is_listed_oldest_first() -> None:
 
 
 class TestCounters:
-    """No counter of held units or pieces falls below 0 or holds more than there are: by condition, and by constraint."""
+    """No counter of held units or pieces falls below 0 or holds more than there are: by condition and constraint."""
 
     @pytest.mark.parametrize("hold", ["returning", "exchanging", "resending", "replaced", "refunded"])
     def test_units_that_are_not_held_cannot_be_let_go(self, hold: Any) -> None:

@@ -1,6 +1,7 @@
 """Lost goods are sent again: held and reserved at once, then a new parcel stands for them, or they are free again."""
 
 import pytest
+from django.utils import translation
 
 from orders.actors import NotAllowed, agent_actor
 from orders.errors import InvalidInput, NotFound, Refusal
@@ -154,7 +155,7 @@ class TestArrivedAfterAll:
         replacement = sent_again(order, LOST)
         parcel_is(order, "s1", "delivered")
         assert states_of(order) == {"resending": 1}
-        with pytest.raises(Refusal) as caught:
+        with translation.override("en"), pytest.raises(Refusal) as caught:
             leaves(replacement)
         assert caught.value.code == "arrived_after_all"
         assert "Release" in caught.value.hint

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.utils import translation
 
 from orders.errors import InvalidInput, Refusal
 from orders.models import AuditEvent, OrderAnnouncement
@@ -77,7 +78,7 @@ def test_what_is_missing_or_other_goods_can_be_sent_back_later_and_comes_to_the_
 def test_nothing_accepted_is_refused_with_the_way_out() -> None:
     order = earphones()
     request = received_return(order, (1, 2, "changed_mind"), found={"li_1": {"damaged": 2}})
-    with pytest.raises(Refusal) as caught:
+    with translation.override("en"), pytest.raises(Refusal) as caught:
         accept(return_id=request.pk, actor=warehouse())
     assert (caught.value.code, caught.value.status) == ("nothing_accepted", 409)
     assert "Reject" in caught.value.hint
