@@ -4,10 +4,10 @@ Deterministic: the same request gets the same words and calls (ids aside). Text 
 never read as an instruction, because only the customer's own words are looked at for wishes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from agent.offline import telling
+from agent.offline import errands, telling
 from agent.offline.desk import Desk
 from agent.offline.goods import lines_of, named_in
 from agent.offline.outcomes import Ledger
@@ -21,6 +21,7 @@ from agent.offline.words import Intent, Topic, intents_in, topics_in
 SUMMARY_CHARACTERS = 400
 SHORT = 16
 LATE_ONLY = frozenset({Intent.NOT_ARRIVED, Intent.LOST})
+WISHES = frozenset({Intent.CANCEL, Intent.RETURN, Intent.REFUND, Intent.EXCHANGE, Intent.RESEND})
 
 
 def reply_to(body: Mapping[str, Any]) -> Reply:
@@ -39,6 +40,9 @@ def think(conversation: Conversation) -> Reply:
         return refund_status(conversation, speech)
     if Topic.WHY in topics and not intents - {Intent.REFUND, Intent.RETURN}:
         return why(conversation, speech)
+    errand = errand_of(conversation, topics, intents)
+    if errand is not None:
+        return errand(conversation, speech)
     if Topic.TRACK in topics and not intents - LATE_ONLY:
         return track(conversation, speech)
     words = small_talk(topics, intents, wish)
@@ -54,6 +58,25 @@ def think(conversation: Conversation) -> Reply:
         before="" if again else conversation.wish_before,
         haggles=Topic.MORE_MONEY in topics,
     ).reply()
+
+
+def errand_of(
+    conversation: Conversation, topics: frozenset[Topic], intents: frozenset[Intent]
+) -> Callable[[Conversation, Speech], Reply] | None:
+    """What a message is about that is not about giving goods back."""
+    if Topic.COMPENSATION in topics and not intents & WISHES:
+        return errands.compensation
+    if errands.asked_for_amount(conversation) and errands.amount_in(conversation.wish) and not intents:
+        return errands.compensation
+    if Topic.ADDRESS in topics and not intents & WISHES:
+        return errands.address
+    if errands.asked_for_address(conversation) and not topics and not intents:
+        return errands.address
+    if Topic.ETA in topics and not intents - LATE_ONLY:
+        return errands.delivery
+    if Topic.PRODUCTS in topics and not intents:
+        return errands.products
+    return None
 
 
 def small_talk(topics: frozenset[Topic], intents: frozenset[Intent], wish: str) -> str:

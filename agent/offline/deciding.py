@@ -14,6 +14,7 @@ from agent.offline.words import Intent
 FAULT = frozenset({Intent.DEFECTIVE, Intent.WRONG_ITEM})
 MISSED = frozenset({Intent.NOT_ARRIVED, Intent.LOST})
 LATE = MISSED | {Intent.DONT_WAIT}
+SENT_ANEW = frozenset({Intent.RESEND, Intent.EXCHANGE})
 GIVE_BACK = frozenset({Intent.CANCEL, Intent.RETURN, Intent.REFUND, Intent.CHANGED_MIND})
 # Actions that need a quote, in the order in which they are asked for.
 QUOTED = ("cancel", "lost", "return")
@@ -24,6 +25,7 @@ TOLD_FIRST = (
     "window_over",
     "returning",
     "exchanging",
+    "resending",
     "refunded",
     "cancelled",
     "lost",
@@ -36,8 +38,10 @@ TOLD_FIRST = (
 class Decision:
     """What to do about one line.
 
-    kind: cancel, lost, return, exchange; or "track" (tell where it is), "blocked" (`state` says by what), "how_many",
-    "what" (goods named, nothing wanted), "arrived" (missed by the customer, delivered according to the carrier).
+    kind: cancel, lost, return, exchange, resend; or "track" (tell where it is), "blocked" (`state` says by what),
+    "how_many", "what" (goods named, nothing wanted), "arrived" (missed by the customer, delivered according to the
+    carrier), "lost_choice" (lost: money, or the goods again?), "no_product", "other_price", "which_product" (of an
+    exchange for something else). `product` is what comes instead, as search_products gave it.
     """
 
     line: Line
@@ -46,25 +50,33 @@ class Decision:
     reason: str = "other"
     state: str = ""
     units: Mapping[str, Any] | None = None
+    product: Mapping[str, Any] | None = None
+    found: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def key(self) -> tuple[str, str]:
         return self.line.line_item_id, self.kind
 
-    def as_line(self, *, with_action: bool) -> dict[str, Any]:
-        """The line as quote_refund and create_return take it."""
-        line: dict[str, Any] = {
-            "line_item_id": self.line.line_item_id,
-            "quantity": self.quantity,
-            "reason": self.reason,
-        }
-        return {**line, "action": self.kind} if with_action else line
+    def to_quote(self) -> dict[str, Any]:
+        """The line as quote_refund takes it."""
+        return {**self.to_resend(), "reason": self.reason, "action": self.kind}
+
+    def to_exchange(self) -> dict[str, Any]:
+        """The line as create_return takes it."""
+        product_id = self.product["product_id"] if self.product else None
+        return {**self.to_resend(), "reason": self.reason, "product_id": product_id}
+
+    def to_resend(self) -> dict[str, Any]:
+        """The line as resend_items takes it."""
+        return {"line_item_id": self.line.line_item_id, "quantity": self.quantity}
 
 
 def decide(wish: Wish, line: Line) -> list[Decision]:
     """Usually one decision. Units in several states can need several: what is wanted of all of them, or of so many."""
     found: list[Decision] = []
     left = wish.quantity
+    if wish.intents and wish.intents <= MISSED and _that_can(line, "resend"):
+        return [Decision(line, "lost_choice")]
     for kind in _ways(wish.intents):
         units = _that_can(line, kind)
         if units is None or (found and not wish.every and left is None):
@@ -80,6 +92,8 @@ def _ways(intents: frozenset[Intent]) -> Sequence[str]:
     """What would fulfil the wish, the best first."""
     if not intents:
         return ()
+    if intents & SENT_ANEW and intents & (MISSED | {Intent.RESEND}) and not intents & (FAULT | GIVE_BACK):
+        return ("resend",)
     if Intent.EXCHANGE in intents and not intents & {Intent.REFUND, Intent.RETURN}:
         return ("exchange",)
     if intents & FAULT:
@@ -100,7 +114,7 @@ def _with_quantity(wish: Wish, line: Line, kind: str, units: Mapping[str, Any]) 
     state = str(units.get("state", ""))
     if wish.quantity is not None:
         quantity = min(wish.quantity, available)
-    elif available == 1 or wish.every or kind in {"cancel", "lost"}:
+    elif available == 1 or wish.every or kind in {"cancel", "lost", "resend"}:
         quantity = available
     else:
         return Decision(line, "how_many", available, state=state, units=units)
@@ -108,7 +122,7 @@ def _with_quantity(wish: Wish, line: Line, kind: str, units: Mapping[str, Any]) 
 
 
 def _reason(intents: frozenset[Intent], kind: str) -> str:
-    if kind == "lost":
+    if kind in {"lost", "resend"}:
         return "lost"
     if kind == "cancel":
         return "late_delivery" if intents & LATE else "changed_mind"
@@ -124,11 +138,12 @@ def _no_way(wish: Wish, line: Line) -> Decision:
     here = set(states) & {"delivered", "window_over"}
     if not wish.intents or (wish.intents & FAULT and set(states) <= {"unfulfilled"}):
         return Decision(line, "what")
-    if wish.intents <= MISSED and not here:
+    if wish.intents <= MISSED | SENT_ANEW and wish.intents & (MISSED | {Intent.RESEND}) and not here:
         return Decision(line, "track")
     for state in TOLD_FIRST:
         if state in states:
-            kind = "arrived" if state in here and wish.intents & MISSED else "blocked"
+            missed = wish.intents & (MISSED | {Intent.RESEND})
+            kind = "arrived" if state in here and missed else "blocked"
             return Decision(line, kind, int(states[state].get("quantity", 1)), state=state, units=states[state])
     return Decision(line, "what")
 

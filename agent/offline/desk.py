@@ -4,6 +4,7 @@ Every request is thought through anew from the conversation. Nothing is remember
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from agent.offline import telling
@@ -12,12 +13,16 @@ from agent.offline.goods import Line, lines_of, named_in
 from agent.offline.outcomes import Ledger, keys_of
 from agent.offline.reading import Conversation, Said
 from agent.offline.replies import Reply, ToolUse
+from agent.offline.shopping import fitting, found_by, next_search, searches_for, wanted_instead
 from agent.offline.speech import Speech
 from agent.offline.wishes import Heard, understand
-from agent.offline.words import EVERYTHING
+from agent.offline.words import EVERYTHING, intents_in
 
 Data = Mapping[str, Any]
 MOST_ANSWERS = 30
+# What is sent anew needs no quote.
+ANEW = frozenset({"exchange", "resend"})
+LOOKS = {"list_shipments": "look_parcels", "list_refunds": "look_refunds", "search_products": "look_products"}
 
 
 class Desk:
@@ -27,6 +32,8 @@ class Desk:
         self.conversation, self.speech = conversation, speech
         self.wish, self.before, self.haggles = wish, before, haggles
         self.ledger = Ledger(conversation.answers, {})
+        self.lines: list[Line] = []
+        self.answers_a_question = False
 
     def reply(self) -> Reply:
         if len(self.ledger.answers) > MOST_ANSWERS:
@@ -34,11 +41,12 @@ class Desk:
         order = self.ledger.order
         if order is None:
             return self.read_order()
-        lines = lines_of(order)
+        lines = self.lines = lines_of(order)
         self.ledger = Ledger(self.conversation.answers, {line.line_item_id: line.title for line in lines})
         if self.haggles and not named_in(self.wish, lines) and not EVERYTHING.search(self.wish):
             return Reply(self.speech.join([self.speech.say("amounts_are_worked_out"), self.speech.say("offer_person")]))
         heard = understand(self.wish, self.before, lines)
+        self.answers_a_question = not intents_in(self.wish)
         decisions = self.decisions(heard, lines)
         if not decisions:
             return self.ask_which(heard, lines)
@@ -53,14 +61,31 @@ class Desk:
         settled = self.ledger.settled()
         left = [one for one in decisions if one.key not in settled]
         group = next(iter(groups(left)), [])
-        exchanges = [one for one in left if one.kind == "exchange"]
         quote = self.ledger.quote_for(group) if group else None
         looks = self.looks(left)
         if looks or (group and quote is None):
-            return self.look(group if quote is None else [], exchanges, looks)
-        if quote is not None or exchanges:
-            return self.ask(quote, group, exchanges, left)
+            return self.look(group if quote is None else [], [one for one in left if one.kind in ANEW], looks)
+        left = [self.with_product(one) for one in left]
+        if quote is not None or any(one.kind in ANEW for one in left):
+            return self.ask(quote, group, left)
         return self.tell(left)
+
+    # --- exchanges for something else ---
+
+    def searches(self, one: Decision) -> list[dict[str, Any]]:
+        """How to look for what the customer wants instead; [] if it is the same again."""
+        said = f"{self.before}\n{self.wish}" if self.answers_a_question else self.wish
+        return searches_for(wanted_instead(said, one.line, self.lines), one.line) if one.kind == "exchange" else []
+
+    def with_product(self, one: Decision) -> Decision:
+        """The exchange with the product that was found, or what stands in the way of it."""
+        searches = self.searches(one)
+        if not searches:
+            return one
+        kind, found = fitting(found_by(self.ledger, searches), one.line, f"{self.before}\n{self.wish}")
+        if kind == "exchange":
+            return replace(one, product=found[0])
+        return replace(one, kind=kind, found=found)
 
     # --- looking ---
 
@@ -78,30 +103,26 @@ class Desk:
         parcels = any(one.kind == "track" or one.state == "shipped" for one in left)
         money = any(one.kind == "blocked" and one.state in {"refunded", "cancelled"} for one in left)
         wanted = [name for name, need in (("list_shipments", parcels), ("list_refunds", money)) if need]
-        return [ToolUse(name) for name in wanted if name in self.conversation.tools and self.ledger.last(name) is None]
+        uses = [ToolUse(name) for name in wanted if self.ledger.last(name) is None]
+        products = [next_search(self.ledger, self.searches(one)) for one in left]
+        uses += [ToolUse("search_products", dict(each)) for each in products if each]
+        return [use for use in uses if use.name in self.conversation.tools]
 
-    def look(self, group: Sequence[Decision], exchanges: Sequence[Decision], looks: Sequence[ToolUse]) -> Reply:
+    def look(self, group: Sequence[Decision], anew: Sequence[Decision], looks: Sequence[ToolUse]) -> Reply:
         """Say what was understood, and ask for a quote and for what else has to be known."""
         speech = self.speech
-        told = (
-            [speech.say(f"can_{one.kind}", goods=speech.goods([one])) for one in (*exchanges, *group)] if group else []
-        )
+        told = [speech.say(f"can_{one.kind}", goods=speech.goods([one])) for one in (*anew, *group)] if group else []
         calls = list(looks)
         if group:
-            lines = [one.as_line(with_action=True) for one in group]
-            calls.insert(0, ToolUse("quote_refund", {"lines": lines}))
+            calls.insert(0, ToolUse("quote_refund", {"lines": [one.to_quote() for one in group]}))
             told.append(speech.say("quoting"))
-        elif any(use.name == "list_shipments" for use in looks):
-            told.append(speech.say("look_parcels"))
         else:
-            told.append(speech.say("look_refunds"))
+            told.append(speech.say(next(LOOKS[use.name] for use in looks)))
         return Reply(self.fresh(told), tuple(calls))
 
     # --- asking ---
 
-    def ask(
-        self, quote: Data | None, group: Sequence[Decision], exchanges: Sequence[Decision], left: Sequence[Decision]
-    ) -> Reply:
+    def ask(self, quote: Data | None, group: Sequence[Decision], left: Sequence[Decision]) -> Reply:
         """The amount and why, and in the same reply the calls that put the buttons there."""
         speech, calls, told = self.speech, [], []
         if quote is not None:
@@ -111,10 +132,15 @@ class Desk:
             calls.append(
                 ToolUse("create_return", {**use, "exchange_lines": None}) if returns else ToolUse("refund_items", use)
             )
+        exchanges = [one for one in left if one.kind == "exchange"]
+        resends = [one for one in left if one.kind == "resend"]
         if exchanges:
-            told.append(speech.say("offer_exchange", goods=speech.goods(exchanges)))
-            lines = [one.as_line(with_action=False) for one in exchanges]
+            told += telling.offer_exchanges(speech, exchanges)
+            lines = [one.to_exchange() for one in exchanges]
             calls.append(ToolUse("create_return", {"quote_id": None, "exchange_lines": lines}))
+        if resends:
+            told.append(speech.say("offer_resend", goods=speech.goods(resends)))
+            calls.append(ToolUse("resend_items", {"lines": [one.to_resend() for one in resends]}))
         later = [one for one in left if one.kind in QUOTED and one not in group]
         parts = [self.before_this(), speech.join(told), *self.notes(left)]
         parts.append(speech.say("press_all" if len(calls) > 1 else "press"))

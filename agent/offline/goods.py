@@ -58,6 +58,9 @@ class Line:
     name: str
     quantity: int
     units: tuple[Mapping[str, Any], ...]
+    category: str = ""
+    price: int = 0
+    product_id: str = ""
 
     @property
     def title(self) -> str:
@@ -76,7 +79,15 @@ class Named:
 
 def lines_of(order: Mapping[str, Any]) -> list[Line]:
     return [
-        Line(str(line["line_item_id"]), str(line["name"]), int(line["quantity"]), tuple(line.get("units") or ()))
+        Line(
+            str(line["line_item_id"]),
+            str(line["name"]),
+            int(line["quantity"]),
+            tuple(line.get("units") or ()),
+            category=str(line.get("category") or ""),
+            price=int(line.get("unit_price") or 0),
+            product_id=str(line.get("product_id") or ""),
+        )
         for line in order.get("lines") or ()
     ]
 

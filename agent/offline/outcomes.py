@@ -13,6 +13,8 @@ Key = tuple[str, str]
 # Refusals that looking again cannot change.
 FINAL = frozenset(
     {
+        "above_compensation_cap",
+        "currency_differs",
         "excluded_category",
         "internal_error",
         "invalid_argument",
@@ -20,18 +22,24 @@ FINAL = frozenset(
         "no_policy",
         "not_allowed",
         "not_found",
+        "out_of_stock",
+        "price_differs",
         "too_many_calls",
+        "two_products",
+        "unknown_product",
         "unknown_tool",
         "wrong_tool",
     }
 )
 MOST_READINGS = 3
+# Calls that wait for a press and are about goods.
+ABOUT_GOODS = ASKING - {"update_shipping_address"}
 ENDED = frozenset({"confirmed", "declined", "expired"})
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One card and its end. kind: cancel, lost, return or exchange; `lines` with names and quantities."""
+    """One card and its end. kind: cancel, lost, return, exchange or resend; `lines` with names and quantities."""
 
     kind: str
     lines: tuple[Data, ...]
@@ -57,13 +65,34 @@ class Ledger:
 
     @property
     def outcomes(self) -> list[Outcome]:
-        return [self._outcome(answer) for answer in self.answers if answer.name in ASKING]
+        return [self._outcome(answer) for answer in self.answers if answer.name in ABOUT_GOODS]
 
     def _outcome(self, answer: Answer) -> Outcome:
         quote = self.quotes.get(str(answer.input.get("quote_id")), {})
-        lines = quote.get("lines") if quote else answer.input.get("exchange_lines")
-        named = tuple({"name": self.names.get(str(line["line_item_id"])), **line} for line in lines or ())
-        return Outcome(str(quote.get("action", "exchange")), named, answer, quote)
+        given = answer.input.get("lines") if answer.name == "resend_items" else answer.input.get("exchange_lines")
+        lines = quote.get("lines") if quote else given
+        named = tuple({"name": self._name(line), **line} for line in lines or ())
+        kind = "resend" if answer.name == "resend_items" else str(quote.get("action", "exchange"))
+        return Outcome(kind, named, answer, quote)
+
+    def _name(self, line: Data) -> str:
+        """The line's name; of an exchange for another product, both names."""
+        name = str(self.names.get(str(line["line_item_id"])))
+        other = self.products.get(str(line.get("product_id")))
+        return f"{name} → {other}" if other else name
+
+    @property
+    def products(self) -> dict[str, str]:
+        """The names of the products that were found in this turn."""
+        good = [answer.data for answer in self.answers if answer.name == "search_products" and not answer.is_error]
+        return {
+            str(each.get("product_id")): str(each.get("name")) for data in good for each in data.get("products") or ()
+        }
+
+    def search(self, arguments: Data) -> Answer | None:
+        """The answer to this search for products, if it was made in this turn."""
+        made = [answer for answer in self.answers if answer.name == "search_products"]
+        return next((answer for answer in made if dict(answer.input) == dict(arguments)), None)
 
     def told(self) -> list[Outcome]:
         """The last outcome of every set of goods, in the order in which they were asked for."""
@@ -116,7 +145,7 @@ class Ledger:
         doubts = [
             place
             for place, answer in enumerate(self.answers)
-            if answer.is_error and answer.name in ASKING | {"quote_refund"} and answer.code not in FINAL
+            if answer.is_error and answer.name in ABOUT_GOODS | {"quote_refund"} and answer.code not in FINAL
         ]
         if not readings or (doubts and doubts[-1] > readings[-1] and len(readings) < MOST_READINGS):
             return None

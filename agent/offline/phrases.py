@@ -16,6 +16,9 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
     "can_cancel": ("{goods}還沒出貨，可以取消。", "{goods} has not been shipped, so it can be cancelled."),
     "can_return": ("{goods}可以退貨。", "{goods} can be returned."),
     "can_lost": ("{goods}已經很久沒有送達，可以退款。", "{goods} never arrived, so it can be refunded."),
+    "can_resend": ("{goods}可以重新寄一份。", "{goods} can be sent again."),
+    "look_products": ("我查一下有哪些商品。", "Let me look through our products."),
+    "look_carrier": ("我問一下物流預計什麼時候送達。", "Let me ask the carrier when it can arrive."),
     # --- asking for a press ---
     "offer_cancel": ("取消{goods}可以退您 {amount}{to}。", "Cancelling {goods} gives you back {amount}{to}."),
     "offer_lost": (
@@ -27,6 +30,14 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
         "For returning {goods} you get back {amount}{to} once we have received and checked it.",
     ),
     "offer_exchange": ("{goods}幫您申請換貨。", "For {goods} I have prepared an exchange."),
+    "offer_exchange_for": (
+        "{goods}可以換成同價的{product}，幫您準備好了。",
+        "{goods} can be exchanged for {product} at the same price; I have prepared it.",
+    ),
+    "offer_resend": (
+        "{goods}視為遺失，可以重新寄一份給您，不用另外付費。",
+        "{goods} counts as lost; we can send it again at no cost.",
+    ),
     "to": ("（退到{account}）", " (to {account})"),
     "why": ("金額是這樣算的：{why}。", "How the amount is worked out: {why}."),
     "press": (
@@ -75,6 +86,14 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
         "{goods}的換貨申請已成立，換貨編號 {number}。",
         "The exchange of {goods} is registered, return number {number}.",
     ),
+    "done_resend": (
+        "{goods}會重新寄出，補寄編號 {number}。",
+        "{goods} will be sent again, replacement number {number}.",
+    ),
+    "declined_resend": (
+        "好的，{goods}沒有重新寄。之後想處理隨時告訴我。",
+        "All right: {goods} will not be sent again. Tell me whenever you want to take it up again.",
+    ),
     "send_back": (
         "請把商品寄回，收到後我們就寄出新品。",
         "Please send it back; we ship the new one when it has arrived.",
@@ -119,11 +138,120 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
         "{goods}已經有一筆換貨在處理中{number}，不需要再申請一次。",
         "There is already an exchange open for {goods}{number}; you need not ask again.",
     ),
+    "blocked_resending": (
+        "{goods}已經安排重新寄出{number}，不需要再申請一次。",
+        "{goods} is already being sent again{number}; you need not ask once more.",
+    ),
+    "lost_choice": (
+        "{goods}寄出很久都沒有送達，可以視為遺失。您想要退款，還是重新寄一份給您呢？",
+        "{goods} was shipped long ago and never arrived, so it counts as lost. Would you like your money back, or "
+        "shall we send it again?",
+    ),
+    "no_product": (
+        "找不到可以跟{goods}交換的商品。",
+        "I could not find what {goods} could be exchanged for.",
+    ),
+    "other_price": (
+        "有找到{found}，但價格和{goods}不同，只能換同價的商品。",
+        "I found {found}, but the price differs from that of {goods}; only products of the same price can be "
+        "exchanged.",
+    ),
+    "sold_out": (
+        "{found}目前沒有現貨，所以{goods}暫時沒辦法換。",
+        "{found} is out of stock at the moment, so {goods} cannot be exchanged for it.",
+    ),
+    "which_product": (
+        "{goods}可以換成同價的：{found}。請問要哪一個呢？",
+        "{goods} can be exchanged at the same price for: {found}. Which one would you like?",
+    ),
+    "or_return": (
+        "您也可以選擇退貨退款，或者由同事協助。",
+        "You can also return it for a refund, or a colleague can help.",
+    ),
+    "product": ("「{name}」{price}", "“{name}” at {price}"),
+    "products_found": ("找到這些商品：{found}。", "This is what I found: {found}."),
+    "product_found": ("有的，{found}，{stock}。", "Yes: {found}, {stock}."),
+    "in_stock": ("目前有現貨", "in stock"),
+    "out_of_stock": ("目前沒有現貨", "out of stock at the moment"),
+    "stock_unknown": ("庫存請以出貨時為準", "stock is not counted here"),
+    "none_found": (
+        "很抱歉，找不到符合的商品。可以換個說法，或告訴我商品名稱。",
+        "I am sorry, no product fits that. Try other words, or tell me the product's name.",
+    ),
+    "which_words": (
+        "請問您想找什麼商品呢？可以告訴我名稱、顏色或種類。",
+        "What are you looking for? Tell me a name, a colour or a kind of product.",
+    ),
+    # --- delivery dates ---
+    "eta_waiting": (
+        "{goods}還沒寄出；如果今天交給物流，預計 {earliest} 到 {latest} 之間送達。這是預估，不是保證。",
+        "{goods} has not left yet; handed over today, it would arrive between {earliest} and {latest}. That is an "
+        "estimate, not a promise.",
+    ),
+    "eta_shipped": (
+        "{goods}已經寄出，物流預計 {earliest} 到 {latest} 之間送達。這是預估，不是保證。",
+        "{goods} is on its way; the carrier expects it between {earliest} and {latest}. That is an estimate, "
+        "not a promise.",
+    ),
+    "eta_late": (
+        "{goods}原本預計 {latest} 前送達，現在比預期晚了，我不知道新的日期。",
+        "{goods} should have arrived by {latest}; it is late, and I do not know a new date.",
+    ),
+    "eta_unknown": (
+        "物流現在沒有回應，我沒辦法告訴您日期，也不想亂猜。稍後可以再問我一次。",
+        "The carrier does not answer at the moment, so I cannot tell you a date and do not want to guess. Please ask "
+        "me again later.",
+    ),
+    # --- the address ---
+    "address_needs": (
+        "好的，可以改地址。請再告訴我：{missing}。",
+        "I can change the address. Please also tell me: {missing}.",
+    ),
+    "offer_address": (
+        "我準備好把還沒包裝的商品改寄到：{address}。",
+        "I have prepared sending what is not packed yet to: {address}.",
+    ),
+    "done_address": ("已經改好了，之後會寄到：{address}。", "Done: it will be sent to {address}."),
+    "same_address": (
+        "這張訂單本來就會寄到：{address}，不需要修改。",
+        "The order is sent to this address already: {address}.",
+    ),
+    "declined_address": ("好的，地址沒有更改。", "All right, the address was not changed."),
+    "expired_address": (
+        "確認時間已過，地址沒有更改。需要的話我再準備一次。",
+        "The time to confirm has run out, and the address was not changed. I can prepare it again.",
+    ),
+    "failed_address": ("很抱歉，地址沒辦法更改：{message}", "I am sorry, the address could not be changed: {message}"),
+    "recipient": ("收件人姓名", "the recipient's name"),
+    "phone": ("電話", "a phone number"),
+    "postal_code": ("郵遞區號", "the postal code"),
+    "city": ("縣市", "the city"),
+    "district": ("鄉鎮市區", "the district"),
+    "street": ("路名和門牌", "street and number"),
+    # --- compensation ---
+    "compensation_how_much": (
+        "很抱歉給您帶來不好的經驗。補償要由同事決定，我沒辦法先答應；請問您希望的補償是多少元？我會一起轉達。",
+        "I am sorry about this experience. A compensation is for a colleague to decide and I cannot promise one. What "
+        "amount do you have in mind? I will pass it on.",
+    ),
+    "compensation_asking": (
+        "很抱歉給您帶來不好的經驗。我把您的要求轉給同事。",
+        "I am sorry about this experience. I am passing your request on to a colleague.",
+    ),
+    "compensation_proposed": (
+        "您希望補償 {amount} 的要求已經轉給同事（編號 {number}）。由同事決定，我沒辦法保證結果；決定後會在這裡通知您。",
+        "Your request for a compensation of {amount} has been passed on to a colleague (number {number}). They decide, "
+        "and I cannot promise anything; the decision will be written here.",
+    ),
+    "compensation_refused": (
+        "很抱歉，這個補償要求沒辦法轉達：{message}",
+        "I am sorry, this request for a compensation cannot be passed on: {message}",
+    ),
     "blocked_refunded": ("{goods}先前已經退款了{number}。", "{goods} has already been refunded{number}."),
     "blocked_cancelled": ("{goods}先前已經取消了{number}。", "{goods} has already been cancelled{number}."),
     "blocked_lost": (
-        "{goods}一直沒有送達，可以退款；如果想要補寄，需要由同事安排。{offer}",
-        "{goods} never arrived and can be refunded; sending it again has to be arranged by a colleague. {offer}",
+        "{goods}一直沒有送達，可以退款，或由同事安排補寄。{offer}",
+        "{goods} never arrived and can be refunded, or a colleague can arrange for it to be sent again. {offer}",
     ),
     "blocked_delivered": ("{goods}沒辦法這樣處理。{offer}", "This is not possible for {goods}. {offer}"),
     "blocked_unfulfilled": (
@@ -147,8 +275,9 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
     ),
     "parcel_delivered": ("{goods}已於 {date} 送達（{carrier}）。", "{goods} was delivered on {date} ({carrier})."),
     "parcel_lost": (
-        "{goods}已於 {date} 寄出（{carrier}），但一直沒有送達。需要的話我可以幫您試算退款。",
-        "{goods} was shipped on {date} ({carrier}) but never arrived. I can work out a refund if you like.",
+        "{goods}已於 {date} 寄出（{carrier}），但一直沒有送達。您可以選擇退款，或重新寄一份。",
+        "{goods} was shipped on {date} ({carrier}) but never arrived. You can have your money back, or have it sent "
+        "again.",
     ),
     "no_parcel": ("{goods}還沒包裝，也還沒寄出。", "{goods} has not been packed or shipped yet."),
     "can_stop": ("如果不想等，我可以幫您取消。", "If you would rather not wait, I can cancel it."),

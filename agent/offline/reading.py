@@ -12,7 +12,7 @@ LATIN = re.compile(r"[A-Za-z]{2,}")
 TELLING = re.compile(r"<from_(?:staff|system)>.*?</from_(?:staff|system)>", re.DOTALL)
 TAGS = re.compile(r"</?[a-z_]+(?:\s[^<>]*)?>")
 # Calls that wait for the customer's press.
-ASKING = frozenset({"refund_items", "create_return"})
+ASKING = frozenset({"refund_items", "create_return", "resend_items", "update_shipping_address"})
 
 
 @dataclass(frozen=True, slots=True)

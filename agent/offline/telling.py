@@ -28,6 +28,17 @@ def offer(speech: Speech, quote: Data, group: Sequence[Decision]) -> str:
     return speech.join([amount, speech.say("why", why=speech.why(quote))])
 
 
+def offer_exchanges(speech: Speech, exchanges: Sequence[Decision]) -> list[str]:
+    """The same again in one sentence; each exchange for another product in its own."""
+    same = [one for one in exchanges if one.product is None]
+    told = [speech.say("offer_exchange", goods=speech.goods(same))] if same else []
+    for one in exchanges:
+        if one.product is not None:
+            product = speech.listed([(str(one.product.get("name")), 1)])
+            told.append(speech.say("offer_exchange_for", goods=speech.goods([one]), product=product))
+    return told
+
+
 def outcome(speech: Speech, end: Outcome) -> str:
     """How a card ended."""
     goods = speech.lines(end.lines)
@@ -45,6 +56,9 @@ def outcome(speech: Speech, end: Outcome) -> str:
 
 def _confirmed(speech: Speech, end: Outcome, goods: str) -> str:
     data = end.answer.data
+    if end.kind == "resend":
+        made = data.get("replacement") or {}
+        return speech.say("done_resend", goods=goods, number=made.get("replacement_id", ""))
     if end.kind in {"return", "exchange"}:
         made = data.get("return") or {}
         instructions = made.get("instructions") or (speech.say("send_back") if end.kind == "exchange" else "")
@@ -78,13 +92,17 @@ def note(speech: Speech, one: Decision, *, parcels: Sequence[Data], refunds: Seq
         return where(speech, one.line, parcels)
     if one.kind == "what":
         return speech.say("what_for", goods=goods)
+    if one.kind == "lost_choice":
+        return speech.say("lost_choice", goods=goods)
+    if one.kind in {"no_product", "other_price", "sold_out", "which_product"}:
+        return _no_exchange(speech, one, goods)
     if one.kind == "how_many":
         return speech.say("how_many", goods=goods, count=one.quantity)
     if one.kind == "arrived":
         return speech.say("arrived", goods=goods, date=units.get("date") or "", offer=speech.say("offer_person"))
     if one.kind != "blocked" or f"blocked_{one.state}" not in PHRASES:
         return ""
-    number = units.get("return_id") or units.get("refund_id")
+    number = units.get("return_id") or units.get("refund_id") or units.get("replacement_id")
     paid = [item for item in refunds if number in {None, item.get("refund_id")}]
     values = {"goods": goods, "offer": speech.say("offer_person")}
     told = speech.say(
@@ -94,6 +112,18 @@ def note(speech: Speech, one: Decision, *, parcels: Sequence[Data], refunds: Seq
     if one.state in {"refunded", "cancelled"}:
         more += [refund(speech, item) for item in paid]
     return speech.join([told, *more])
+
+
+def _no_exchange(speech: Speech, one: Decision, goods: str) -> str:
+    """Why an exchange for something else cannot be offered yet, with what was found."""
+    found = speech.piece("comma").join(product(speech, each) for each in one.found)
+    said = speech.say(one.kind, goods=goods, found=found)
+    return said if one.kind == "which_product" else speech.join([said, speech.say("or_return")])
+
+
+def product(speech: Speech, each: Data) -> str:
+    """A product with its price, as the shop shows them."""
+    return speech.piece("product", name=str(each.get("name"))[:60], price=each.get("display", ""))
 
 
 def where(speech: Speech, line: Line, parcels: Sequence[Data]) -> str:

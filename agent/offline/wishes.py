@@ -13,6 +13,7 @@ ABOUT = {
     Intent.NOT_ARRIVED: WAITING,
     Intent.DONT_WAIT: WAITING,
     Intent.LOST: WAITING,
+    Intent.RESEND: WAITING,
     Intent.CANCEL: WAITING | {"delivered"},
     Intent.DEFECTIVE: HERE,
     Intent.WRONG_ITEM: HERE,
@@ -21,6 +22,7 @@ ABOUT = {
     Intent.REFUND: WAITING | HERE,
     Intent.CHANGED_MIND: WAITING | HERE,
 }
+MISSED = frozenset({Intent.NOT_ARRIVED, Intent.LOST, Intent.RESEND})
 BACK = frozenset({Intent.REFUND, Intent.RETURN, Intent.CHANGED_MIND, Intent.CANCEL})
 
 
@@ -133,7 +135,11 @@ def understand(text: str, before: str, lines: Sequence[Line]) -> Heard:
 
 def _place_loose(heard: Heard, before: str, lines: Sequence[Line]) -> None:
     possible = [line for line in lines if _could_be(line, heard.loose)]
-    if len(lines) == 1 or len(possible) == 1:
+    lost = [line for line in possible if "lost" in _states(line)]
+    if lost and heard.loose & MISSED:
+        # A parcel that never came is missed as a whole.
+        heard.add([line.line_item_id for line in lost], heard.loose, heard.loose_quantity, False)
+    elif len(lines) == 1 or len(possible) == 1:
         only = (possible or list(lines))[0]
         heard.add([only.line_item_id], heard.loose, heard.loose_quantity, False)
     elif before:
@@ -145,8 +151,11 @@ def _place_loose(heard: Heard, before: str, lines: Sequence[Line]) -> None:
 
 
 def _could_be(line: Line, intents: Iterable[Intent]) -> bool:
-    states = {str(units.get("state")) for units in line.units}
-    return all(states & ABOUT[intent] for intent in intents)
+    return all(_states(line) & ABOUT[intent] for intent in intents)
+
+
+def _states(line: Line) -> set[str]:
+    return {str(units.get("state")) for units in line.units}
 
 
 def _turned(wish: Wish, newer: Iterable[Intent]) -> Wish:

@@ -17,6 +17,7 @@ class Intent(StrEnum):
     RETURN = "return"
     REFUND = "refund"
     EXCHANGE = "exchange"
+    RESEND = "resend"
     CHANGED_MIND = "changed_mind"
 
 
@@ -27,6 +28,10 @@ class Topic(StrEnum):
     REFUND_STATUS = "refund_status"
     WHY = "why"
     TRACK = "track"
+    ETA = "eta"
+    ADDRESS = "address"
+    COMPENSATION = "compensation"
+    PRODUCTS = "products"
     MORE_MONEY = "more_money"
     NEVER_MIND = "never_mind"
     YES = "yes"
@@ -71,7 +76,14 @@ INTENTS: Final[dict[Intent, re.Pattern[str]]] = {
     ),
     Intent.REFUND: _any(r"退款|退錢|退費|還我錢|還錢|退(?:給|還)?我", r"\brefund|money back|\breimburse"),
     Intent.EXCHANGE: _any(
-        r"換貨|[想要]換|換新|更換|換(?:一|個|成)|換[兩二三四五六]", r"\breplace|\bexchang|\bswap\b|a new one"
+        r"換貨|[想要]換|換新|更換|換(?:一|個|成)|換[兩二三四五六]|改成(?!退|取消)",
+        r"\breplace|\bexchang|\bswap\b|a new one|(?:another|different) colou?r",
+        r"\b(?:black|white|red|blue|green|pink|gr[ae]y|silver|gold|purple)\b.{0,8}\binstead\b",
+    ),
+    Intent.RESEND: _any(
+        r"重寄|重新(?:幫我)?(?:寄|送|出貨|配送)|再(?:幫我)?(?:寄|送)(?:一次|一個|一份|一副|一遍|給我)|補寄|重發|補發|再寄",
+        r"\b(?:send|ship|deliver|post|mail) (?:it|them|this|these|that|me|the \w+|my \w+|another|a new one)?"
+        r".{0,16}\b(?:again|once more|another|a new one)\b|\bre-?(?:send|ship)",
     ),
     Intent.CHANGED_MIND: _any(
         r"不想要|不要了|不喜歡|後悔|用不到|不需要|買錯|買太多|多買|不合適|不適合",
@@ -94,7 +106,7 @@ TOPICS: Final[dict[Topic, re.Pattern[str]]] = {
         r"\b(?:an?|the|live) (?:agent|person|representative)\b|customer service",
     ),
     Topic.REFUND_STATUS: _any(
-        r"退款.{0,2}(?:進度|狀態|到了|下來|何時|什麼時候|了嗎|好了|紀錄|多久)|什麼時候.{0,5}(?:退款|退錢|入帳)",
+        r"退款.{0,2}(?:進度|狀態|到了|下來|何時|什麼時候|了嗎|好了(?=嗎|沒|[?？])|紀錄|多久)|什麼時候.{0,5}(?:退款|退錢|入帳)",
         r"(?:錢|款項).{0,6}(?:什麼時候|何時|到了|入帳|進來|在哪|哪裡)|(?:什麼時候|何時).{0,6}(?:錢|款項)",
         r"refund status|status of (?:my|the) refund|where(?:'s| is) my (?:refund|money)|has my refund",
         r"when (?:will|do|can) i (?:get|receive|see) (?:my|the) (?:refund|money)",
@@ -110,6 +122,28 @@ TOPICS: Final[dict[Topic, re.Pattern[str]]] = {
         r"where(?:'s| is| are| was)\b|\btrack|\bparcel|delivery status|shipping status|when (?:will|does|do|is) .{0,40}"
         r"(?:arriv|ship|come|deliver|get here)|has .{0,30}shipped|shipped yet",
     ),
+    Topic.ETA: _any(
+        r"(?:什麼時候|何時|多久|幾天|幾號|哪天|哪一天).{0,6}(?:到|送|收到|拿到|來)|預計.{0,6}(?:到|送達)",
+        r"when (?:will|does|do|is|can|would|should) .{0,40}(?:arriv|come|deliver|get here|get it|receive)",
+        r"how long .{0,30}(?:take|arriv|deliver)|estimated|\beta\b|delivery date",
+    ),
+    Topic.ADDRESS: _any(
+        r"改(?:寄|送)(?:到|去|至)?|(?:寄|送)(?:到|去)(?:別|另|新|其他)|(?:改|換|更改|修改|變更|更新).{0,6}地址",
+        r"地址.{0,8}(?:改|錯|換|變)|新地址",
+        r"(?:change|update|correct|wrong|new|different|another) .{0,24}address",
+        r"address .{0,16}(?:changed|wrong|incorrect)",
+        r"(?:send|ship|deliver|redirect) (?:it|them|this|everything|the \w+|my \w+) to\b",
+    ),
+    Topic.COMPENSATION: _any(
+        r"補償|賠償|賠我|賠個|賠點|補貼",
+        r"\bcompensat|goodwill|make (?:it|this) up to me|for (?:the|my) (?:trouble|hassle)",
+    ),
+    Topic.PRODUCTS: _any(
+        r"(?:你們|店裡|還|有沒有|是否)(?:有沒有|有|賣)?.{0,4}(?:賣|在賣|現貨|庫存|存貨)|有(?:現)?貨|多少錢|你們(?:還)?有|有沒有.{1,12}的",
+        r"規格|材質|相容",
+        r"do you (?:also )?(?:have|sell|carry|stock|offer)|\bin stock\b|how much (?:is|are|does|do)\b|\bprice of\b"
+        r"|\bspecs?\b|compatible",
+    ),
     Topic.MORE_MONEY: _any(
         r"(?:退|賠|補償|補|給我).{0,10}?(?:NT\$|\$)?\s*\d[\d,]{2,}\s*(?:元|塊)?|多退|退多一?點|太少|不夠|全額退",
         r"(?:refund|give|pay|compensate|send) .{0,14}?(?:NT\$|\$)?\s*\d[\d,]{2,}|more money|not enough|full refund",
@@ -123,9 +157,7 @@ TOPICS: Final[dict[Topic, re.Pattern[str]]] = {
         r"^\s*(?:ok(?:ay)?|yes|yep|yeah|sure|please(?: do)?|go ahead|confirm(?:ed)?|do it|sounds good)"
         r"[\s,.!]*(?:please)?[\s.!]*$",
     ),
-    Topic.BEYOND: _any(
-        r"發票|統編|改?地址|電話|保固|折扣碼|會員|點數", r"\binvoice|\baddress|\bwarranty|\breceipt\b|\bphone number"
-    ),
+    Topic.BEYOND: _any(r"發票|統編|電話|保固|折扣碼|會員|點數", r"\binvoice|\bwarranty|\breceipt\b|\bphone number"),
     Topic.THANKS: _any(r"謝謝|感謝|謝啦|辛苦了", r"\bthank|\bthx\b|\bcheers\b"),
     Topic.GREETING: _any(
         r"^\s*(?:您好|你好|哈囉|嗨|安安|早安|午安|晚安|在嗎)",

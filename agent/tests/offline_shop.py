@@ -14,7 +14,7 @@ from agent.offline.request_rules import check_request
 from agent.tools.registry import definitions
 
 Data = dict[str, Any]
-CAN = {"unfulfilled": ["cancel"], "delivered": ["return", "exchange"], "lost": ["lost"]}
+CAN = {"unfulfilled": ["cancel"], "delivered": ["return", "exchange"], "lost": ["lost", "resend"]}
 CARD = [{"method": "card", "last4": "4242", "label": "", "amount": 230, "display": "NT$230"}]
 STEPS = [
     {"code": "returned_goods", "params": {"lines": []}, "amount": 380, "text": "耳機殼", "display": "NT$380"},
@@ -33,6 +33,7 @@ def line(line_item_id: str, name: str, *units: Data, price: int = 1200) -> Data:
     return {
         "line_item_id": line_item_id,
         "name": name,
+        "product_id": f"SKU-{line_item_id}",
         "category": "audio",
         "unit_price": price,
         "display_price": f"NT${price:,}",
@@ -43,6 +44,20 @@ def line(line_item_id: str, name: str, *units: Data, price: int = 1200) -> Data:
 
 def units(state: str, quantity: int = 1, **more: Any) -> Data:
     return {"state": state, "quantity": quantity, "date": "2026-11-23", "can": CAN.get(state, []), "text": "", **more}
+
+
+def product(name: str, price: int = 1200, *, in_stock: bool | None = True, category: str = "audio") -> Data:
+    return {
+        "product_id": f"SKU-{name}",
+        "name": name,
+        "category": category,
+        "price": price,
+        "display": f"NT${price:,}",
+        "currency": "TWD",
+        "in_stock": in_stock,
+        "available": 3 if in_stock else 0,
+        "description": "",
+    }
 
 
 def story_lines() -> list[Data]:
@@ -61,6 +76,9 @@ class Shop:
     refunds: list[Data] = field(default_factory=list)
     returns: list[Data] = field(default_factory=list)
     presses: list[Data] = field(default_factory=list)
+    products: list[Data] = field(default_factory=list)
+    estimates: list[Data] = field(default_factory=list)
+    address: Data | None = None
     amount: int = 230
     broken: dict[str, list[Data]] = field(default_factory=dict)
     quotes: dict[str, Data] = field(default_factory=dict)
@@ -82,6 +100,7 @@ class Shop:
             "today": "2026-11-29",
             "customer_name": "王小明",
             "lines": self.lines,
+            "shipping": {"method": "home_delivery", "charged": 0, "display": "NT$0", "address": self.address},
             "payments": [{"payment_id": "pay_1", "method": "card", "last4": "4242", "amount": 1430}],
             "refunds": self.refunds,
             "returns": self.returns,
@@ -141,6 +160,27 @@ class Shop:
             "instructions": "請在七天內寄回。",
         }
         return self._pressed({"status": "confirmed", "return": made})
+
+    def resend_items(self, arguments: Data) -> Data:
+        return self._pressed({"status": "confirmed", "replacement": {"replacement_id": "rp_4", "kind": "lost"}})
+
+    def update_shipping_address(self, arguments: Data) -> Data:
+        return self._pressed({"status": "confirmed", "shipping_address": arguments})
+
+    def search_products(self, arguments: Data) -> Data:
+        words, category = arguments["words"].lower().split(), arguments["category"]
+        fitting = [each for each in self.products if all(word in each["name"].lower() for word in words)]
+        return {"products": [each for each in fitting if category in {None, each["category"]}], "note": ""}
+
+    def get_product(self, arguments: Data) -> Data:
+        return next(each for each in self.products if each["product_id"] == arguments["product_id"])
+
+    def estimate_delivery(self, arguments: Data) -> Data:
+        return {"today": "2026-11-29", "estimates": self.estimates, "note": ""}
+
+    def propose_compensation(self, arguments: Data) -> Data:
+        amount = arguments["compensation_ntd"]
+        return {"status": "proposed", "approval_id": "ap_5", "amount": amount, "display": f"NT${amount:,}"}
 
     def hand_off_to_human(self, arguments: Data) -> Data:
         return {"status": "handed_off", "message": "同事會在這裡回覆。"}

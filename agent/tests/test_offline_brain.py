@@ -247,7 +247,7 @@ def test_goods_that_the_carrier_says_are_here_but_the_customer_misses_go_to_a_pe
 
 def test_where_is_my_parcel() -> None:
     talk = Talk()
-    said = talk.say("耳機殼什麼時候會到？")
+    said = talk.say("耳機殼到哪了？")
 
     assert set(talk.calls) == {"get_order", "list_shipments"}
     assert "還沒寄出" in said
