@@ -125,5 +125,6 @@ def test_definitions_are_the_same_every_time_so_that_they_can_be_cached() -> Non
         "search_products",
         "get_product",
         "estimate_delivery",
+        "propose_compensation",
         "hand_off_to_human",
     ]

@@ -6,6 +6,7 @@ from agent.tools.address import UPDATE_SHIPPING_ADDRESS
 from agent.tools.ask import CREATE_RETURN, QUOTE_REFUND, REFUND_ITEMS
 from agent.tools.base import Tool
 from agent.tools.delivery import ESTIMATE_DELIVERY
+from agent.tools.goodwill import PROPOSE_COMPENSATION
 from agent.tools.person import HAND_OFF_TO_HUMAN
 from agent.tools.read import GET_ORDER, LIST_REFUNDS, LIST_SHIPMENTS
 from agent.tools.resend import RESEND_ITEMS
@@ -23,6 +24,7 @@ ORDER_PAGE: tuple[Tool, ...] = (
     SEARCH_PRODUCTS,
     GET_PRODUCT,
     ESTIMATE_DELIVERY,
+    PROPOSE_COMPENSATION,
     HAND_OFF_TO_HUMAN,
 )
 BY_NAME = {tool.name: tool for tool in ORDER_PAGE}
