@@ -14,7 +14,7 @@ from orders.errors import Refusal
 from orders.models import Order
 from orders.money import format_money
 from refunds import compensation
-from refunds.history import policy_for
+from refunds.compensation import Room
 
 
 @never_cache
@@ -44,10 +44,9 @@ def propose(request: HttpRequest, number: str) -> HttpResponse:
     )
 
 
-def room_of(order: Order) -> dict[str, int] | None:
-    """The policy's cap for the order, what of it is taken, and what is left; None where no policy holds."""
+def room_of(order: Order) -> Room | None:
+    """What may still be proposed for the order; None where no policy holds, which the service says when it is asked."""
     try:
-        cap, left = policy_for(order).compensation_cap, compensation.room(order)
+        return compensation.room(order)
     except Refusal:
         return None
-    return {"cap": cap, "used": cap - left, "left": left}

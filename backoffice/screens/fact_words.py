@@ -6,43 +6,81 @@ from typing import Any, Final
 
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from orders.money import UnknownCurrency, format_money
 from refunds.states import AttemptOutcome, RefundState, ReturnState
 
-_STATES: Final[Mapping[str, str | Promise]] = {
-    **dict(AttemptOutcome.choices),
+Words = str | Promise
+
+_LEVELS: Final[Mapping[str, Words]] = {
+    "warning": gettext_lazy("soon later than the law allows"),
+    "statutory": gettext_lazy("later than the law allows"),
+}
+_DIFFERENCES: Final[Mapping[str, Words]] = {
+    "missing_here": gettext_lazy("the provider lists a refund that our books do not have"),
+    "missing_there": gettext_lazy("our books have a refund that the provider does not list"),
+    "amount": gettext_lazy("the amounts differ"),
+    "state": gettext_lazy("the states differ"),
+    "not_compared": gettext_lazy("the provider did not give its list"),
+    "event_not_applied": gettext_lazy("a message of the provider could not be applied"),
+}
+# What became of a refund, in our words: ours and the provider's are told alike.
+_STATES: Final[Mapping[str, Words]] = {
     **dict(ReturnState.choices),
     **dict(RefundState.choices),
+    **dict(AttemptOutcome.choices),
+    "failed": gettext_lazy("failed"),
 }
-_LEVELS: Final[Mapping[str, str | Promise]] = {
-    "warning": _("soon beyond the time that the law gives"),
-    "statutory": _("beyond the time that the law gives"),
+_CODES: Final[Mapping[str, Mapping[str, Words]]] = {
+    "difference": _DIFFERENCES,
+    "level": _LEVELS,
+    "state": _STATES,
+    "ours": _STATES,
+    "theirs": _STATES,
 }
-_CODES: Final[Mapping[str, Mapping[str, str | Promise]]] = {"level": _LEVELS, "state": _STATES}
-_MONEY: Final = frozenset({"amount"})
-_MOMENTS: Final = frozenset({"since"})
-_LABELS: Final[Mapping[str, str | Promise]] = {
-    "level": _("How urgent"),
-    "days": _("Days waited"),
-    "since": _("Since"),
-    "number": _("Number"),
-    "state": _("State"),
-    "amount": _("Amount"),
+_LABELS: Final[Mapping[str, Words]] = {
+    "difference": gettext_lazy("What differs"),
+    "level": gettext_lazy("How late"),
+    "days": gettext_lazy("Days waited"),
+    "since": gettext_lazy("Since"),
+    "number": gettext_lazy("Number"),
+    "provider_refund_id": gettext_lazy("Provider's number"),
+    "event_id": gettext_lazy("Message"),
+    "at": gettext_lazy("When"),
+    "state": gettext_lazy("State"),
+    "amount": gettext_lazy("Amount"),
+    "ours": gettext_lazy("In our books"),
+    "theirs": gettext_lazy("At the provider"),
+    "charge": gettext_lazy("Charge"),
+    "reason": gettext_lazy("Reason"),
+    "not_booked": gettext_lazy("Not booked because"),
 }
 
 
 def facts_in_words(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The facts of an alert that people read, in a fixed order; what has no words here is left to the records."""
+    """The facts that people read, in a fixed order; what has no words here is left to the records."""
     return [(str(label), _value(name, facts)) for name, label in _LABELS.items() if facts.get(name) not in (None, "")]
+
+
+def difference_in_words(difference: Mapping[str, Any]) -> str:
+    """One difference of a comparison in a line: “the amounts differ · Number sim_1 · In our books NT$230 …”."""
+    pairs = facts_in_words(difference)
+    what = str(_DIFFERENCES.get(difference.get("difference", ""), difference.get("difference", "")))
+    rest = [f"{label} {value}" for label, value in pairs if value != what]
+    if difference.get("order_number"):
+        rest.insert(0, _("Order %(number)s") % {"number": difference["order_number"]})
+    return " · ".join(filter(None, [what, *rest]))
 
 
 def _value(name: str, facts: Mapping[str, Any]) -> str:
     value = facts[name]
-    if name in _MONEY:
+    if isinstance(value, Mapping):  # an amount with its currency
+        return _money(value.get("amount"), str(value.get("currency", "")))
+    if name == "amount":
         return _money(value, str(facts.get("currency", "")))
-    if name in _MOMENTS:
+    if name in {"since", "at"}:
         return _moment(str(value))
     return str(_CODES.get(name, {}).get(str(value), value))
 
@@ -60,7 +98,3 @@ def _moment(text: str) -> str:
         return f"{timezone.localtime(datetime.fromisoformat(text)):%Y-%m-%d %H:%M}"
     except ValueError:
         return text
-
-
-def difference_in_words(difference: Mapping[str, Any]) -> str:
-    return ""

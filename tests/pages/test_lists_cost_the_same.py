@@ -1,18 +1,27 @@
 """A list asks the database as often for a full page of rows as for a few."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from agent.models import Conversation
+from orders.models import Product
 from orders.tests import cast
 from orders.tests.factories import shipment_body
-from refunds.models import Refund
+from refunds import approvals, compensation, overrides
+from refunds.alerts import raise_alert
+from refunds.models import Approval, BooksCompared, Refund
 from refunds.redeem import redeem
-from refunds.tests.ask import ask
+from refunds.resend import resend
+from refunds.returns import receive, request_exchange
+from refunds.states import AlertKind
+from refunds.tests.ask import ask, choices
+from tests.pages.coming_back import return_of
 from tests.pages.visiting import said, signed_in
 
 pytestmark = pytest.mark.django_db
@@ -46,6 +55,60 @@ def a_refused_refund(index: int) -> None:
     Refund.objects.filter(pk=refund.pk).update(state="failed")
 
 
+def a_return_with_findings(index: int) -> None:
+    order = cast.place(f"Q{index}", lines=[("襪子", 500, 2)], shipments=[shipment_body({1: 2})])
+    back = return_of(order, quantity=2)
+    found = {"li_1": {"accepted": 1, "damaged": 1}}
+    receive(return_id=back.pk, actor=cast.staff("warehouse"), found=found)
+
+
+def an_exchange(index: int) -> None:
+    order = cast.place(f"Q{index}", lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1})])
+    lines = choices((1, 1, "defective"))
+    request_exchange(order=order, lines=lines, actor=cast.shopper(), request_ref=f"test:{index}")
+
+
+def goods_sent_again(index: int) -> None:
+    order = cast.place(f"Q{index}", lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1}, state="lost")])
+    resend(order=order, lines=choices((1, 1, "lost")), actor=cast.shopper(), request_ref=f"test:{index}")
+
+
+def an_exception(index: int) -> None:
+    order = cast.place(f"Q{index}", lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1})])
+    cast.delivered_days_ago(order, 12)
+    overrides.ask(order=order, choices=choices((1, 1, "changed_mind")), reason="住院", actor=cast.staff())
+
+
+def a_compensation(index: int) -> None:
+    order = cast.place(f"Q{index}", lines=[("襪子", 500, 1)])
+    reason, ref = "配送延遲", f"test:{index}"
+    compensation.propose(order=order, amount=10, reason=reason, actor=cast.staff(), request_ref=ref)
+
+
+def a_decided_compensation(index: int) -> None:
+    a_compensation(index)
+    approval = Approval.objects.get(state="waiting")
+    approvals.reject(approval_id=approval.pk, actor=cast.staff("supervisor"), reason="金額過高")
+
+
+def an_alert(index: int) -> None:
+    a_refused_refund(index)
+    refund = Refund.objects.get(order__number=f"Q{index}")
+    raise_alert(kind=AlertKind.OVERDUE, subject=refund.pk, order=refund.order, refund=refund, facts={"days": 11})
+
+
+def a_comparison(index: int) -> None:
+    until = timezone.now() - timedelta(days=index)
+    differences = [{"difference": "missing_here", "number": "re_1", "amount": 5, "currency": "TWD"}]
+    BooksCompared.objects.create(
+        provider="simulated", since=until - timedelta(days=30), until=until, checked=3, differences=differences
+    )
+
+
+def a_product(index: int) -> None:
+    Product.objects.create(sku=f"S{index}", name=f"羊毛襪 {index}", price=500, currency="TWD", stock=3)
+
+
 LISTS: list[tuple[str, str, Callable[[int], None]]] = [
     ("ming", "/orders/", an_order),
     ("staff", "/staff/orders/", an_order),
@@ -56,6 +119,15 @@ LISTS: list[tuple[str, str, Callable[[int], None]]] = [
     ("staff", "/staff/refunds/", a_refused_refund),
     ("warehouse", "/staff/returns/", a_return),
     ("staff", "/staff/returns/?all=1", a_return),
+    ("warehouse", "/staff/returns/", a_return_with_findings),
+    ("warehouse", "/staff/returns/", an_exchange),
+    ("warehouse", "/staff/replacements/", goods_sent_again),
+    ("staff", "/staff/replacements/?all=1", an_exchange),
+    ("supervisor", "/staff/approvals/", an_exception),
+    ("supervisor", "/staff/approvals/", a_compensation),
+    ("supervisor", "/staff/approvals/?all=1", a_decided_compensation),
+    ("staff", "/staff/refunds/", an_alert),
+    ("staff", "/staff/books/", a_comparison),
 ]
 
 
@@ -67,7 +139,7 @@ def queries(browser: Client, path: str) -> int:
     return len(captured)
 
 
-@pytest.mark.parametrize(("name", "path", "make"), LISTS, ids=[path for _, path, _ in LISTS])
+@pytest.mark.parametrize(("name", "path", "make"), LISTS, ids=[f"{path} {make.__name__}" for _, path, make in LISTS])
 def test_a_list_asks_as_often_for_many_rows_as_for_few(name: str, path: str, make: Callable[[int], None]) -> None:
     browser = signed_in(name)
     for index in range(3):
@@ -77,6 +149,41 @@ def test_a_list_asks_as_often_for_many_rows_as_for_few(name: str, path: str, mak
     for index in range(3, 15):
         make(index)
     assert queries(browser, path) == few
+
+
+def test_products_to_choose_from_cost_the_same_however_many_fit() -> None:
+    cast.place("few", lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1})])
+    browser, path = signed_in("staff"), "/staff/orders/few/exchange/products/li_1/?words.li_1.exchange=羊毛"
+    for index in range(2):
+        a_product(index)
+    browser.get(path)
+    few = queries(browser, path)
+    for index in range(2, 12):
+        a_product(index)
+    assert queries(browser, path) == few
+
+
+def test_an_order_with_many_returns_and_replacements_asks_as_often_as_one_with_few() -> None:
+    def place(number: str, count: int) -> None:
+        order = cast.place(
+            number,
+            lines=[(f"商品{position}", 100, 2) for position in range(1, count + 1)],
+            shipments=[shipment_body({position: 2}, external_id=f"s{position}") for position in range(1, count + 1)],
+        )
+        for position in range(1, count + 1):
+            ref = f"test:{number}:{position}"
+            lines = choices((position, 1, "defective"))
+            request_exchange(order=order, lines=lines, actor=cast.shopper(), request_ref=ref)
+            redeem(quote_id=ask(order, (position, 1, "changed_mind", "return")).pk, actor=cast.shopper())
+            reason = "配送延遲"
+            compensation.propose(order=order, amount=1, reason=reason, actor=cast.staff(), request_ref=ref)
+
+    place("few", 2)
+    place("many", 6)
+    for name, base in (("ming", "/orders/"), ("staff", "/staff/orders/"), ("warehouse", "/staff/orders/")):
+        browser = signed_in(name)
+        browser.get(f"{base}few/")
+        assert queries(browser, f"{base}few/") == queries(browser, f"{base}many/")
 
 
 def test_the_order_page_asks_as_often_for_many_lines_and_parcels_as_for_few() -> None:

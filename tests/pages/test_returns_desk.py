@@ -2,7 +2,6 @@
 
 import pytest
 
-from orders.models import Order
 from orders.tests import cast
 from orders.tests.factories import shipment_body
 from refunds.models import Refund, Return

@@ -1,0 +1,75 @@
+"""What staff must see although nobody asked, and the comparisons of our books with the provider's."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from orders.tests import cast
+from refunds import alerts
+from refunds.models import BooksCompared, StaffAlert
+from refunds.states import AlertKind
+from tests.pages.visiting import signed_in, text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def overdue() -> StaffAlert:
+    facts = {"level": "statutory", "days": 16, "number": "rf_late", "amount": 230, "currency": "TWD", "state": "failed"}
+    order = cast.order_5531()
+    alert = alerts.raise_alert(kind=AlertKind.OVERDUE, subject="rf_late:statutory", order=order, facts=facts)
+    assert alert
+    return alert
+
+
+def test_an_alert_is_listed_in_words_counted_and_leads_to_its_order() -> None:
+    overdue()
+    staff = signed_in("staff", language="en")
+    page = text_of(staff.get("/staff/refunds/"))
+    assert "later than the law allows" in page
+    assert "NT$230" in page
+    assert 'href="/staff/orders/5531/"' in page
+    assert 'Needs a look<span class="count">1</span>' in text_of(staff.get("/staff/orders/"))
+
+
+def test_it_is_settled_with_a_note_and_gone_from_the_list() -> None:
+    alert = overdue()
+    staff = signed_in("staff")
+    settle = f"/staff/alerts/{alert.pk}/settle/"
+    staff.post(settle, {"note": " "})
+    assert settle in text_of(staff.get("/staff/refunds/"))
+    staff.post(settle, {"note": "已電匯給顧客"})
+    alert.refresh_from_db()
+    assert (alert.note, alert.settled_at is None) == ("已電匯給顧客", False)
+    assert settle not in text_of(staff.get("/staff/refunds/"))
+
+
+def test_only_those_who_may_see_to_money_settle() -> None:
+    alert = overdue()
+    assert signed_in("warehouse").post(f"/staff/alerts/{alert.pk}/settle/").status_code == 403
+    assert signed_in("staff").post("/staff/alerts/999999/settle/").status_code == 404
+
+
+def test_every_comparison_is_listed_with_its_differences_in_words() -> None:
+    now = timezone.now()
+    differences = [
+        {
+            "difference": "amount",
+            "number": "sim_1",
+            "order_number": "5531",
+            "ours": {"amount": 230, "currency": "TWD"},
+            "theirs": {"amount": 200, "currency": "TWD"},
+        },
+        {"difference": "missing_there", "number": "ra_1-1", "order_number": None, "amount": 50, "currency": "TWD"},
+        {"difference": "something new", "number": None},
+    ]
+    BooksCompared.objects.create(
+        provider="simulated", since=now - timedelta(days=30), until=now, checked=7, differences=differences
+    )
+    page = text_of(signed_in("auditor", language="en").get("/staff/books/"))
+    for words in ("the amounts differ", "NT$230", "NT$200", "sim_1", "the provider does not list", "something new"):
+        assert words in page
+
+
+def test_an_empty_list_of_comparisons_says_when_the_first_is_made() -> None:
+    assert "Nothing has been compared yet" in text_of(signed_in("staff", language="en").get("/staff/books/"))
