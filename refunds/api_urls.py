@@ -3,7 +3,7 @@
 from django.urls import path
 
 from orders import converters  # noqa: F401  (registers `order_number`)
-from refunds.api import approvals, compensations, elsewhere, policies, quotes, refunds, replacements, returns
+from refunds.api import alerts, approvals, compensations, elsewhere, policies, quotes, refunds, replacements, returns
 
 urlpatterns = [
     path(
@@ -20,6 +20,9 @@ urlpatterns = [
     path("refunds/<str:refund_id>/assign/", elsewhere.AssignView.as_view(), name="api-refund-assign"),
     path("refunds/<str:refund_id>/approve/", refunds.ApproveView.as_view(), name="api-refund-approve"),
     path("refunds/<str:refund_id>/reject/", refunds.RejectView.as_view(), name="api-refund-reject"),
+    path("alerts/", alerts.AlertsView.as_view(), name="api-alerts"),
+    path("alerts/<int:alert_id>/settle/", alerts.AlertSettleView.as_view(), name="api-alert-settle"),
+    path("books/", alerts.BooksView.as_view(), name="api-books"),
     path("approvals/", approvals.ApprovalsView.as_view(), name="api-approvals"),
     path("approvals/<str:approval_id>/", approvals.ApprovalView.as_view(), name="api-approval"),
     path("approvals/<str:approval_id>/approve/", approvals.ApproveView.as_view(), name="api-approval-approve"),

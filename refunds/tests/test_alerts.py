@@ -1,0 +1,198 @@
+"""Money that customers wait for too long is told to staff, by the law's days, and somebody says how it ended."""
+
+from datetime import timedelta
+from smtplib import SMTPException
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+from rest_framework.authtoken.models import Token
+
+from orders.actors import NotAllowed
+from orders.errors import InvalidInput, NotFound, Refusal
+from orders.models import AuditEvent
+from orders.tests import cast
+from orders.tests.factories import shipment_body
+from orders.tests.race import at_once
+from refunds import alerts, returns, tasks
+from refunds.models import Refund, StaffAlert
+from refunds.redeem import redeem
+from refunds.states import AlertKind, RefundState
+from refunds.tests.ask import ask
+from refunds.tests.paying import pending_refund, switch_on
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def overdue(*, days: float) -> list[str]:
+    """The subjects that are raised so many days from now."""
+    alerts.raise_overdue(timezone.now() + timedelta(days=days))
+    return list(StaffAlert.objects.filter(kind=AlertKind.OVERDUE).order_by("pk").values_list("subject", flat=True))
+
+
+def test_a_refund_that_is_not_finished_warns_after_10_days_and_again_when_the_laws_15_are_over() -> None:
+    refund = pending_refund()
+    assert overdue(days=9.9) == []
+    assert overdue(days=10) == [f"{refund.pk}:warning"]
+    assert overdue(days=14.9) == [f"{refund.pk}:warning"]
+    assert overdue(days=15) == [f"{refund.pk}:warning", f"{refund.pk}:statutory"]
+    assert overdue(days=40) == [f"{refund.pk}:warning", f"{refund.pk}:statutory"]
+    alert = StaffAlert.objects.get(subject=f"{refund.pk}:statutory")
+    assert (alert.order, alert.refund, alert.facts["days"]) == (refund.order, refund, 15)
+    assert (alert.facts["amount"], alert.facts["currency"], alert.facts["state"]) == (230, "TWD", "pending")
+
+
+@pytest.mark.parametrize("state", sorted(set(RefundState.values)))
+def test_every_state_in_which_the_customer_still_waits_counts(state: str) -> None:
+    refund = pending_refund()
+    Refund.objects.filter(pk=refund.pk).update(state=state)
+    waits = state in {"pending_approval", "pending", "failed", "unknown"}
+    assert bool(overdue(days=11)) == waits
+
+
+def test_a_refund_that_failed_after_it_was_paid_counts_too_until_it_is_settled() -> None:
+    refund = pending_refund()
+    tasks.send_refund(refund.pk)
+    assert overdue(days=11) == []
+    refund.allocations.get().attempts.update(trouble="failed_after_paid")
+    assert overdue(days=11) == [f"{refund.pk}:warning"]
+
+
+def test_goods_that_came_back_and_are_not_paid_count_from_their_receipt() -> None:
+    order = cast.place("6801", shipments=[shipment_body({1: 1})])
+    request = redeem(quote_id=ask(order, (1, 1, "defective")).pk, actor=cast.shopper()).return_request
+    assert request is not None
+    assert overdue(days=11) == []  # nothing has come back yet
+    returns.receive(return_id=request.pk, actor=cast.staff("warehouse"))
+    assert overdue(days=11) == [f"{request.pk}:warning"]
+    assert StaffAlert.objects.get().facts["amount"] == 1200
+
+
+def test_many_sweeps_at_once_raise_one_alert() -> None:
+    pending_refund()
+    now = timezone.now() + timedelta(days=11)
+    assert sum(raised for raised in at_once([lambda: alerts.raise_overdue(now)] * 4) if isinstance(raised, int)) == 1
+    assert StaffAlert.objects.count() == 1
+    assert AuditEvent.objects.filter(action="alert.raised").count() == 1
+
+
+# --- by e-mail too ---
+def raise_one() -> StaffAlert:
+    pending_refund()
+    alerts.raise_overdue(timezone.now() + timedelta(days=11))
+    return StaffAlert.objects.get()
+
+
+def test_staff_are_told_by_e_mail_where_an_address_is_set(settings: Settings) -> None:
+    settings.STAFF_ALERT_EMAIL = "desk@example.com"
+    tasks.mail_alert(raise_one().pk)
+    (letter,) = mail.outbox
+    assert letter.to == ["desk@example.com"]
+    assert "5531" in letter.body
+    assert "王小明" not in letter.body
+
+
+def test_without_an_address_nothing_is_sent() -> None:
+    tasks.mail_alert(raise_one().pk)
+    assert mail.outbox == []
+
+
+def test_the_mail_is_a_job_after_commit_and_is_never_sent_inside_a_transaction(
+    settings: Settings, redis_server: Any
+) -> None:
+    settings.STAFF_ALERT_EMAIL = "desk@example.com"
+    pending_refund()
+    with transaction.atomic():
+        alerts.raise_overdue(timezone.now() + timedelta(days=11))
+        alert = StaffAlert.objects.get()
+        assert redis_server.llen("shop") == 0
+        with pytest.raises(RuntimeError):
+            alerts.mail(alert.pk)
+    assert redis_server.llen("shop") == 1
+
+
+def test_a_mail_server_that_fails_takes_nothing_back(settings: Settings) -> None:
+    settings.STAFF_ALERT_EMAIL, settings.EMAIL_BACKEND = "desk@example.com", "refunds.tests.test_alerts.BrokenMail"
+    alert = raise_one()
+    with pytest.raises(SMTPException):
+        tasks.mail_alert(alert.pk)
+    assert StaffAlert.objects.filter(pk=alert.pk, settled_at=None).exists()
+
+
+class BrokenMail:
+    """A mail server that hangs up."""
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+
+    def send_messages(self, messages: Any) -> int:
+        raise SMTPException("gone")
+
+
+# --- settled by a person ---
+def test_a_person_settles_it_once_with_a_note() -> None:
+    alert = raise_one()
+    settled = alerts.settle(alert_id=alert.pk, actor=cast.staff(), note="已改以匯款退還")
+    assert (settled.settled_by, settled.note) == (cast.staff_user(), "已改以匯款退還")
+    assert AuditEvent.objects.get(action="alert.settled").chosen == {"note": "已改以匯款退還"}
+    with pytest.raises(Refusal) as caught:
+        alerts.settle(alert_id=alert.pk, actor=cast.staff(), note="再一次")
+    assert caught.value.code == "wrong_state"
+    assert alerts.raise_overdue(timezone.now() + timedelta(days=12)) == 0
+
+
+def test_two_people_at_once_settle_it_once() -> None:
+    alert, actor = raise_one(), cast.staff()
+    ended = at_once([lambda: alerts.settle(alert_id=alert.pk, actor=actor, note="好了")] * 3)
+    assert sorted(type(each).__name__ for each in ended) == ["Refusal", "Refusal", "StaffAlert"]
+    assert AuditEvent.objects.filter(action="alert.settled").count() == 1
+
+
+def test_settling_needs_the_permission_a_note_and_an_alert() -> None:
+    alert = raise_one()
+    for actor in (cast.staff("auditor"), cast.shopper()):
+        with pytest.raises(NotAllowed):
+            alerts.settle(alert_id=alert.pk, actor=actor, note="好了")
+    with pytest.raises(InvalidInput):
+        alerts.settle(alert_id=alert.pk, actor=cast.staff(), note=" ")
+    with pytest.raises(NotFound):
+        alerts.settle(alert_id=alert.pk + 1, actor=cast.staff(), note="好了")
+
+
+# --- by API ---
+def api(role: str) -> Client:
+    token, _ = Token.objects.get_or_create(user=cast.staff_user(role) if role != "customer" else cast.customer_user())
+    return Client(headers={"Authorization": f"Token {token.key}"})
+
+
+def test_the_api_lists_and_settles() -> None:
+    switch_on("refuse")
+    alert = raise_one()
+    shown = api("auditor").get("/api/v1/alerts/?state=open&kind=overdue&order=5531").json()
+    assert [each["alert_id"] for each in shown["results"]] == [alert.pk]
+    assert shown["results"][0]["facts"]["level"] == "warning"
+    address = f"/api/v1/alerts/{alert.pk}/settle/"
+    body = {"note": "已處理"}
+    assert api("auditor").post(address, body, content_type="application/json").status_code == 403
+    answer = api("staff").post(address, body, content_type="application/json")
+    assert (answer.status_code, answer.json()["settled_by"], answer.json()["note"]) == (200, "staff", "已處理")
+    assert api("staff").post(address, body, content_type="application/json").status_code == 409
+    assert api("staff").get("/api/v1/alerts/?state=open").json()["results"] == []
+    assert api("staff").post("/api/v1/alerts/99/settle/", body, content_type="application/json").status_code == 404
+    assert api("staff").post(address, {}, content_type="application/json").json()["field"] == "note"
+
+
+def test_customers_read_neither_alerts_nor_books() -> None:
+    for address in ("/api/v1/alerts/", "/api/v1/books/"):
+        assert api("customer").get(address).status_code == 403
+        assert api("auditor").get(address).status_code == 200
+
+
+def test_the_api_shows_what_was_compared() -> None:
+    tasks.compare_books()
+    shown = api("staff").get("/api/v1/books/?provider=simulated").json()["results"]
+    assert [(each["provider"], each["differences"]) for each in shown] == [("simulated", [])]

@@ -1,0 +1,347 @@
+"""Stripe reports: signed, kept once, applied afterwards; early, late, twice and in any order, with the same end."""
+
+import json
+from datetime import timedelta
+from itertools import count, permutations
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from orders.errors import Refusal
+from orders.models import Order
+from orders.tests import cast
+from orders.tests.factories import payment_body
+from orders.tests.race import at_once
+from refunds import elsewhere, outcome, provider_events, send, tasks
+from refunds.gateways.base import GatewayAnswer
+from refunds.models import GatewayAttempt, ProviderEvent, Refund, StaffAlert
+from refunds.states import AlertKind, RefundKind, RefundState, Trouble
+from refunds.tests.ask import ask
+from refunds.tests.conftest import disconnect
+from refunds.tests.paying import outcomes, pending_refund, state_of
+from refunds.tests.stripe_stand_in import Fault, Stripe, event, signed
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ADDRESS = "/webhooks/stripe/"
+numbers = count(1)
+
+
+@pytest.fixture
+def order(stripe: Stripe) -> Order:
+    stripe.charge("ch_1", 158_000, payment_intent="pi_1")
+    payment = {**payment_body(1580), "provider": "stripe", "provider_ref": "ch_1"}
+    return cast.place("6601", payments=[payment])
+
+
+@pytest.fixture
+def refund(order: Order) -> Refund:
+    """The case, 380, confirmed and not sent yet."""
+    return pending_refund(order, (2, 1, "other"))
+
+
+def post(body: str, header: str | None = None) -> int:
+    headers = {"Stripe-Signature": signed(body) if header is None else header}
+    answer = Client(enforce_csrf_checks=True).post(ADDRESS, body, content_type="application/json", headers=headers)
+    return answer.status_code
+
+
+def reports(kind: str, told: dict[str, Any]) -> ProviderEvent:
+    """Stripe calls, and the job runs."""
+    event_id = f"evt_{next(numbers)}"
+    assert post(json.dumps(event(kind, told, event_id))) == 200
+    kept = ProviderEvent.objects.get(event_id=event_id)
+    tasks.apply_event(kept.pk)
+    kept.refresh_from_db()
+    return kept
+
+
+def charge_told(stripe: Stripe, **changes: Any) -> dict[str, Any]:
+    told = {"id": "ch_1", "object": "charge", "payment_intent": "pi_1", "currency": "twd"}
+    return {**told, "amount_refunded": stripe.given_back("ch_1"), **changes}
+
+
+def refund_told(stripe: Stripe, **changes: Any) -> dict[str, Any]:
+    return {**stripe.refunds[0], **changes}
+
+
+def alerts_of(kind: AlertKind) -> list[str]:
+    return list(StaffAlert.objects.filter(kind=kind).order_by("pk").values_list("subject", flat=True))
+
+
+def booked() -> list[tuple[str | None, int]]:
+    elsewhere_ones = Refund.objects.filter(kind=RefundKind.ELSEWHERE).order_by("created_at")
+    return list(elsewhere_ones.values_list("external_ref", "amount"))
+
+
+def later() -> None:
+    """As if the events had come an hour earlier, so that what was put off is due."""
+    for kept in ProviderEvent.objects.all():
+        ProviderEvent.objects.filter(pk=kept.pk).update(received_at=kept.received_at - timedelta(hours=2))
+
+
+# --- the address ---
+def test_an_event_is_kept_and_answered_at_once(stripe: Stripe) -> None:
+    body = json.dumps(event("charge.refunded", {"id": "ch_unknown", "amount_refunded": 100, "currency": "twd"}))
+    assert post(body) == 200
+    kept = ProviderEvent.objects.get()
+    assert (kept.event_id, kept.kind, kept.applied_at, kept.payload) == (
+        "evt_1",
+        "charge.refunded",
+        None,
+        json.loads(body),
+    )
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda body: signed(body, secret="whsec_of_somebody_else"),
+        lambda body: signed(body + " "),
+        lambda body: signed(body, seconds_ago=301),
+        lambda body: signed(body).replace("v1=", "v0="),
+        lambda body: "",
+        lambda body: "nonsense",
+    ],
+)
+def test_what_is_not_signed_by_stripe_is_refused_and_not_kept(stripe: Stripe, forge: Any) -> None:
+    body = json.dumps(event("refund.updated", {"id": "re_1"}))
+    assert post(body, forge(body)) == 400
+    assert not ProviderEvent.objects.exists()
+
+
+def test_without_a_secret_nothing_is_accepted(stripe: Stripe, settings: Settings) -> None:
+    settings.STRIPE_WEBHOOK_SECRET = ""
+    body = json.dumps(event("refund.updated", {"id": "re_1"}))
+    assert post(body, signed(body, secret="")) == 400
+    assert not ProviderEvent.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "body", ["", "[]", "{}", "nonsense", '{"id": 1, "type": "x"}', '{"id": "e", "type": "\\u0000"}']
+)
+def test_a_signed_body_that_is_no_event_is_refused(stripe: Stripe, body: str) -> None:
+    assert post(body) == 400
+    assert not ProviderEvent.objects.exists()
+
+
+def test_bytes_that_are_no_text_are_refused(stripe: Stripe) -> None:
+    headers = {"Stripe-Signature": signed("x")}
+    assert Client().post(ADDRESS, b"\xff\xfe", content_type="application/json", headers=headers).status_code == 400
+
+
+def test_only_post_is_answered() -> None:
+    assert Client().get(ADDRESS).status_code == 405
+
+
+def test_an_event_that_is_delivered_twice_is_kept_and_applied_once(stripe: Stripe, refund: Refund) -> None:
+    tasks.send_refund(refund.pk)
+    body = json.dumps(event("refund.updated", refund_told(stripe)))
+    assert [post(body), post(body)] == [200, 200]
+    provider_events.apply_waiting()
+    provider_events.apply_waiting()
+    kept = ProviderEvent.objects.get()
+    assert (kept.attempts, kept.applied_at is not None) == (1, True)
+
+
+def test_an_event_that_is_delivered_many_times_at_once_is_kept_once(stripe: Stripe) -> None:
+    body = json.dumps(event("refund.updated", {"id": "re_1"}))
+    header = signed(body)
+    assert at_once([lambda: post(body, header)] * 6) == [200] * 6
+    assert ProviderEvent.objects.count() == 1
+
+
+def test_an_event_whose_job_was_lost_is_applied_by_the_sweeper(stripe: Stripe, refund: Refund) -> None:
+    tasks.send_refund(refund.pk)
+    stripe.refund_at_the_desk("ch_1", 10_000)
+    assert post(json.dumps(event("charge.refunded", charge_told(stripe)))) == 200
+    tasks.sweep()
+    assert ProviderEvent.objects.get().applied_at
+    assert booked() == [("re_2", 100)]
+
+
+# --- about a refund of ours ---
+def test_a_report_before_the_api_has_answered_pays_once(stripe: Stripe, refund: Refund) -> None:
+    """The worker has called and not written down what came of it; the report is first."""
+    claim = send.claim_allocation(refund.allocations.get().pk)
+    assert claim is not None
+    answer = send._call(claim)
+    reports("refund.created", refund_told(stripe))
+    assert (state_of(refund), outcomes()) == (RefundState.SUCCEEDED, [(1, "succeeded")])
+    assert isinstance(answer, GatewayAnswer)
+    outcome.record_success(claim.attempt, answer)
+    assert (state_of(refund), outcomes(), len(stripe.posts())) == (RefundState.SUCCEEDED, [(1, "succeeded")], 1)
+
+
+def test_the_report_and_the_api_answer_at_the_same_moment_write_one_success(stripe: Stripe, refund: Refund) -> None:
+    claim = send.claim_allocation(refund.allocations.get().pk)
+    assert claim is not None
+    answer = send._call(claim)
+    assert isinstance(answer, GatewayAnswer)
+    body = json.dumps(event("refund.updated", refund_told(stripe)))
+    assert post(body) == 200
+    kept = ProviderEvent.objects.get().pk
+    at_once([lambda: outcome.record_success(claim.attempt, answer), lambda: tasks.apply_event(kept)] * 2)
+    events = refund.order.audit_events.filter(action__in=["attempt.succeeded", "refund.succeeded"])
+    assert (state_of(refund), events.count()) == (RefundState.SUCCEEDED, 2)
+
+
+def test_a_report_ends_doubt(stripe: Stripe, refund: Refund) -> None:
+    stripe.faults.append(Fault(hang_up=True, acted=True))
+    tasks.send_refund(refund.pk)
+    assert state_of(refund) == RefundState.UNKNOWN
+    reports("refund.updated", refund_told(stripe))
+    assert state_of(refund) == RefundState.SUCCEEDED
+
+
+@pytest.mark.parametrize("order_of_arrival", list(permutations(["pending", "succeeded", "failed"])))
+def test_whatever_the_order_of_the_reports_a_refund_that_failed_is_never_called_paid_in_silence(
+    stripe: Stripe, refund: Refund, order_of_arrival: tuple[str, ...]
+) -> None:
+    stripe.status = "pending"
+    tasks.send_refund(refund.pk)
+    for status in order_of_arrival:
+        reports("refund.updated", refund_told(stripe, status=status))
+    attempt = GatewayAttempt.objects.get()
+    if order_of_arrival.index("succeeded") < order_of_arrival.index("failed"):
+        assert (state_of(refund), attempt.trouble) == (RefundState.SUCCEEDED, Trouble.FAILED_AFTER_PAYMENT)
+        assert alerts_of(AlertKind.DIFFERENCE) == ["stripe:state:re_1"]
+    else:
+        assert (state_of(refund), attempt.outcome) == (RefundState.FAILED, "refused")
+
+
+def test_a_refund_that_fails_after_it_was_paid_is_a_persons_matter_and_no_machine_pays_again(
+    stripe: Stripe, refund: Refund
+) -> None:
+    tasks.send_refund(refund.pk)
+    for _ in range(2):
+        reports("refund.failed", refund_told(stripe, status="failed", failure_reason="expired_or_canceled_card"))
+    tasks.sweep()
+    attempt = GatewayAttempt.objects.get()
+    assert (state_of(refund), attempt.trouble, attempt.code) == (
+        RefundState.SUCCEEDED,
+        Trouble.FAILED_AFTER_PAYMENT,
+        "expired_or_canceled_card",
+    )
+    assert len(stripe.posts()) == 1
+    assert refund.order.audit_events.filter(action="attempt.failed_after_paid").count() == 1
+
+
+def test_a_report_of_another_sum_than_was_asked_is_no_success(stripe: Stripe, refund: Refund) -> None:
+    assert send.claim_allocation(refund.allocations.get().pk)
+    key = GatewayAttempt.objects.get().idempotency_key
+    stripe.refund_at_the_desk("ch_1", 37_950, metadata={"idempotency_key": key})
+    reports("refund.updated", refund_told(stripe))
+    assert (state_of(refund), GatewayAttempt.objects.get().trouble) == (RefundState.UNKNOWN, Trouble.AMOUNT_DIFFERS)
+
+
+# --- a charge's cumulative amount ---
+def test_the_sum_of_our_own_refunds_is_no_news(stripe: Stripe, refund: Refund) -> None:
+    tasks.send_refund(refund.pk)
+    kept = reports("charge.refunded", charge_told(stripe))
+    assert (kept.outcome, booked(), StaffAlert.objects.count()) == ("nothing new", [], 0)
+
+
+def test_the_sum_tells_of_our_own_refund_before_we_know_of_it(stripe: Stripe, refund: Refund) -> None:
+    """In doubt here, paid there: the difference is looked into, and is our own attempt."""
+    stripe.faults.append(Fault(hang_up=True, acted=True))
+    tasks.send_refund(refund.pk)
+    reports("charge.refunded", charge_told(stripe))
+    assert (state_of(refund), booked(), StaffAlert.objects.count()) == (RefundState.SUCCEEDED, [], 0)
+
+
+def test_a_refund_that_we_never_asked_for_is_booked_and_told_and_stops_quotes_until_it_is_assigned(
+    stripe: Stripe, refund: Refund
+) -> None:
+    tasks.send_refund(refund.pk)
+    stripe.refund_at_the_desk("ch_1", 10_000)
+    reports("charge.refunded", charge_told(stripe))
+    assert (booked(), alerts_of(AlertKind.NOT_ANNOUNCED)) == ([("re_2", 100)], ["stripe:re_2"])
+    assert cast.payment(refund.order).refunded_amount == 480
+    with pytest.raises(Refusal) as caught:
+        ask(refund.order, (1, 1, "other"))
+    assert caught.value.code == "needs_assignment"
+
+
+def test_the_same_refund_told_in_every_way_and_order_is_booked_once(stripe: Stripe, refund: Refund) -> None:
+    tasks.send_refund(refund.pk)
+    first = charge_told(stripe)
+    stripe.refund_at_the_desk("ch_1", 10_000)
+    for kind, told in [
+        ("refund.created", refund_told(stripe)),
+        ("charge.refunded", charge_told(stripe)),
+        ("charge.refunded", first),
+        ("refund.updated", refund_told(stripe)),
+        ("charge.refunded", charge_told(stripe)),
+    ]:
+        reports(kind, told)
+    assert (booked(), alerts_of(AlertKind.NOT_ANNOUNCED)) == ([("re_2", 100)], ["stripe:re_2"])
+
+
+def test_two_of_them_are_told_by_one_sum_and_booked_each_under_its_number(stripe: Stripe, order: Order) -> None:
+    stripe.refund_at_the_desk("ch_1", 10_000)
+    stripe.refund_at_the_desk("ch_1", 5_000)
+    reports("charge.refunded", charge_told(stripe))
+    assert sorted(booked()) == [("re_1", 100), ("re_2", 50)]
+
+
+def test_what_a_person_had_booked_already_is_not_booked_again(stripe: Stripe, order: Order) -> None:
+    body = {"external_ref": "desk 7", "amount": 100, "payment_id": cast.payment(order).pk, "note": "後台退款"}
+    elsewhere.record(order=order, body=body, actor=cast.staff("supervisor"))
+    stripe.refund_at_the_desk("ch_1", 10_000)
+    reports("refund.created", refund_told(stripe))
+    reports("charge.refunded", charge_told(stripe))
+    assert (booked(), StaffAlert.objects.count()) == ([("desk 7", 100)], 0)
+
+
+def test_more_than_the_payment_has_left_by_our_books_is_told_and_left_to_a_person(
+    stripe: Stripe, refund: Refund
+) -> None:
+    stripe.refund_at_the_desk("ch_1", 150_000)  # 380 of 1,580 are promised here
+    kept = reports("charge.refunded", charge_told(stripe))
+    assert (booked(), alerts_of(AlertKind.NOT_ANNOUNCED), kept.applied_at) == ([], ["stripe:re_1"], None)
+    assert StaffAlert.objects.get().facts["not_booked"] == "payment_has_less"
+
+
+def test_a_difference_that_stripe_cannot_be_asked_about_now_waits_and_is_never_dropped(
+    stripe: Stripe, order: Order
+) -> None:
+    stripe.refund_at_the_desk("ch_1", 10_000)
+    stripe.faults += [Fault(method="GET", status=503) for _ in range(5)]
+    kept = reports("charge.refunded", charge_told(stripe))
+    for _ in range(4):
+        later()
+        tasks.sweep()
+    kept.refresh_from_db()
+    assert (kept.applied_at, kept.attempts, booked()) == (None, 5, [])
+    assert alerts_of(AlertKind.DIFFERENCE) == [f"stripe:event:{kept.event_id}"]
+    later()
+    tasks.sweep()
+    kept.refresh_from_db()
+    assert kept.applied_at
+    assert booked() == [("re_1", 100)]
+
+
+def test_an_event_that_is_put_off_is_tried_more_and_more_rarely(stripe: Stripe, order: Order) -> None:
+    stripe.refund_at_the_desk("ch_1", 10_000)
+    stripe.faults.append(Fault(method="GET", status=503))
+    kept = reports("charge.refunded", charge_told(stripe))
+    tasks.sweep()  # at once: too early
+    kept.refresh_from_db()
+    assert (kept.attempts, kept.applied_at) == (1, None)
+
+
+def test_where_stripe_is_not_connected_the_difference_itself_is_booked_once(stripe: Stripe, order: Order) -> None:
+    disconnect("stripe")
+    for sum_so_far in (10_000, 10_000, 15_000, 10_000):
+        reports("charge.refunded", charge_told(stripe, amount_refunded=sum_so_far))
+    assert booked() == [("ch_1:10000", 100), ("ch_1:15000", 50)]
+
+
+def test_charges_of_others_and_events_about_something_else_change_nothing(stripe: Stripe, order: Order) -> None:
+    assert reports("charge.refunded", charge_told(stripe, id="ch_9", payment_intent="pi_9")).outcome == (
+        "no payment of ours"
+    )
+    assert reports("customer.created", {"id": "cus_1"}).outcome == "not about a refund"
+    assert (booked(), StaffAlert.objects.count()) == ([], 0)
