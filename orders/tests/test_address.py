@@ -1,6 +1,7 @@
 """Where an order is sent can be changed until nothing of it is left to be packed, by its customer or by staff."""
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -13,7 +14,7 @@ from orders.actors import Actor, NotAllowed, agent_actor
 from orders.address import address_as_dict, change_address, check_change
 from orders.errors import InvalidInput, NotFound, Refusal
 from orders.goods import cancel_units
-from orders.models import AuditEvent, Order, OrderAnnouncement
+from orders.models import AuditEvent, Order, OrderAnnouncement, Shipment
 from orders.selectors import order_as_dict
 from orders.shipments import pack_order
 from orders.tests import cast
@@ -175,9 +176,11 @@ def in_thread(action: partial[Order]) -> Order:
 @pytest.mark.django_db(transaction=True)
 def test_changing_and_packing_at_once_never_leave_a_parcel_with_an_address_nobody_saw(order: Order) -> None:
     shopper, warehouse = cast.shopper("ming"), cast.staff("warehouse")
-    changed, packed = at_once(
-        [partial(change, order, actor=shopper), partial(pack_order, order=order, actor=warehouse)]
-    )
+    acts: list[Callable[[], Order | Shipment]] = [
+        partial(change, order, actor=shopper),
+        partial(pack_order, order=order, actor=warehouse),
+    ]
+    changed, packed = at_once(acts)
     assert not isinstance(packed, Exception)
     history = list(AuditEvent.objects.order_by("id").values_list("action", flat=True))
     if isinstance(changed, Exception):

@@ -2,6 +2,7 @@
 
 import time
 from datetime import date
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -27,7 +28,7 @@ HOME = {
 }
 
 
-def order(postal_code: str = "106", **changes: object) -> Order:
+def order(postal_code: str = "106", **changes: Any) -> Order:
     address = {**HOME, "postal_code": postal_code}
     return cast.place("7001", shipping=PAID_DELIVERY, shipping_address=address, **changes)
 

@@ -116,9 +116,15 @@ def test_what_cannot_be_an_entry_is_refused_in_words() -> None:
     cast.customer("ming")
     client = signed_in("supervisor")
     send(client, "post", CREDIT, credit())
-    refused = {
+    refused: dict[int, list[Any]] = {
         409: [credit(400), credit(-501, "s1", kind="spent")],
-        400: [credit(0, "c1", kind="corrected"), credit(5, "r1", kind="refunded"), credit(1.5, "x"), credit(5, ""), []],  # type: ignore[arg-type]
+        400: [
+            credit(0, "c1", kind="corrected"),
+            credit(5, "r1", kind="refunded"),
+            {**credit(), "amount": 1.5},
+            credit(5, ""),
+            [],
+        ],
     }
     for status, bodies in refused.items():
         assert [send(client, "post", CREDIT, body).status_code for body in bodies] == [status] * len(bodies)

@@ -1,7 +1,7 @@
 """Auditors see all records of orders in admin, linked to each other; nobody changes anything there."""
 
 from html import unescape
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from django.contrib import admin
@@ -63,7 +63,7 @@ def order(settings: Settings) -> Order:
 
 
 def give_credit(order: Order, reference: str) -> StoreCreditEntry:
-    facts = {"currency": "TWD", "amount": 500, "kind": "granted", "order": order, "actor": cast.SHOP}
+    facts: dict[str, Any] = {"currency": "TWD", "amount": 500, "kind": "granted", "order": order, "actor": cast.SHOP}
     return post(customer=order.customer, reference=reference, **facts)
 
 

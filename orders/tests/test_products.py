@@ -139,7 +139,7 @@ def test_an_id_that_does_not_exist_is_no_product(unknown: str) -> None:
         ("colour", "red"),
     ],
 )
-def test_what_cannot_be_used_is_refused_and_the_field_is_named(field: str, value: object) -> None:
+def test_what_cannot_be_used_is_refused_and_the_field_is_named(field: str, value: Any) -> None:
     with pytest.raises(InvalidInput) as refused:
         take(**{field: value})
     assert refused.value.field == field
