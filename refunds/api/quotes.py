@@ -115,9 +115,12 @@ class DeclineView(APIView):
     @extend_schema(
         operation_id="refund_quotes_decline",
         summary="Decline a quote",
-        description="Answers with the quote as it is then; one that had ended already stays as it ended.",
+        description=(
+            "Answers with the quote as it is then; one that had ended already stays as it ended. 409 for an exception "
+            "that waits for a second person."
+        ),
         request=None,
-        responses={200: QuoteAnswer, **refusals(403, 404)},
+        responses={200: QuoteAnswer, **refusals(403, 404, 409)},
     )
     def post(self, request: Request, quote_id: str) -> Response:
         quote = access.quote_for(request, quote_id)
