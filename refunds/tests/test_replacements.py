@@ -175,8 +175,8 @@ def test_it_is_shown_with_its_parcel_once_it_has_left() -> None:
 def test_what_can_leave_now_is_listed_oldest_first() -> None:
     order = earphones(3)
     exchange(order, ref="card_1")
-    accepted_exchange(order, ref="card_2")
-    assert [each.return_request.request_ref for each in selectors.replacements_to_send()] == ["card_2"]
+    ready = accepted_exchange(order, ref="card_2")
+    assert [each.return_request for each in selectors.replacements_to_send()] == [ready]
 
 
 class TestCounters:

@@ -44,9 +44,11 @@ LOST = (1, 1, "lost")
 def both(actions: Sequence[Callable[[], Any]]) -> Counter[str]:
     """How often each answer came: the state of what was given back, or the code of a refusal."""
     answers = at_once(actions)
-    strange = [answer for answer in answers if not isinstance(answer, Return | Replacement | Refusal)]
-    assert not strange
-    return Counter(answer.code if isinstance(answer, Refusal) else answer.state for answer in answers)
+    said: Counter[str] = Counter()
+    for answer in answers:
+        assert isinstance(answer, Return | Replacement | Refusal), answer
+        said[answer.code if isinstance(answer, Refusal) else answer.state] += 1
+    return said
 
 
 def moves(prefix: str) -> Counter[str]:
