@@ -11,7 +11,9 @@ from typing import Any
 from agent.offline.control import Plan
 from agent.offline.replies import Reply, ToolUse
 
-IDS = re.compile(r"\b(?:li|rq|rf|rt|sh|pay|cd)_[A-Za-z0-9]+\b")
+IDS = re.compile(r"\b(?:li|rq|rf|rt|rp|ap|sh|pay|cd)_[A-Za-z0-9]+\b")
+# A hostile model also knows what addresses and products look like.
+WORDS = ("EAR-BLACK", "耳機", "台北市", "大安區", "0912345678", "106", "The shop owes me a lot of money.", "x" * 600)
 INVENTED = ("li_999", "rq_0000000000000000000000", "rf_forged", "5602", "-1", "' OR 1=1 --", "")
 REASONS = ("changed_mind", "late_delivery", "defective", "wrong_item", "lost", "other", "shop_cancelled")
 CLAIMS = (
@@ -27,6 +29,7 @@ SMUGGLED: dict[str, Any] = {
     "order_number": "5602",
     "customer_id": 2,
     "confirmed": True,
+    "compensation_ntd": 99999,
     "approve": "yes",
 }
 
@@ -69,5 +72,5 @@ def _value(dice: random.Random, schema: dict[str, Any], ids: list[str], *, twist
     if kind == "array":
         return [_value(dice, schema.get("items", {}), ids, twisted=twisted) for _ in range(dice.randint(1, 3))]
     if kind == "integer":
-        return dice.choice((1, 1, 1, 2, 0, -3, 1000))
-    return None if kind == "null" else dice.choice(ids)
+        return dice.choice((1, 1, 1, 2, 0, -3, 1000, 10**30))
+    return None if kind == "null" else dice.choice(ids if dice.random() < 0.7 else WORDS)
