@@ -1,7 +1,7 @@
 """What staff must see although nobody asked: raised once per subject, told on commit, settled by a person.
 
 A refund or a returned parcel may not wait without end: 10 days warn, and after 15 the law's time for giving money back
-is over (Consumer Protection Act, Taiwan, article 19-2). Reasons: docs/money.md, section "What staff must see".
+is over (Consumer Protection Act, Taiwan, article 19-2). Reasons: docs/money.md, section "States".
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """What can be done with a charge now: refund it, void it, wait, or call a person. Pure; the clock is an argument.
 
-Days and hours are those of `now`'s zone, which is the shop's. Reasons: docs/money.md, section "Gateways".
+Days and hours are those of `now`'s zone, which is the shop's. Reasons: docs/money.md, section "States".
 """
 
 from dataclasses import dataclass

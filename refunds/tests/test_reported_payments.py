@@ -177,6 +177,66 @@ def test_what_was_paid_twice_leaves_the_list_once_it_is_settled() -> None:
     assert (to_look_at(), outcomes()) == ([], [(1, "refused"), (2, "succeeded")])
 
 
+# --- sent to another payment in between: the books follow the money ---
+def sent_to_another_payment() -> Refund:
+    """The card had refused, a person sent the part to the bank account, and then the card is reported to have paid."""
+    payments = [payment_body(1000), payment_body(580, external_id="p2", method="bank_transfer", last4="")]
+    switch_on("refuse")
+    refund = pending_refund(cast.place("6213", payments=payments), (2, 1, "other"))
+    tasks.send_refund(refund.pk)
+    retry(refund_id=refund.pk, actor=cast.staff(), payment_id=cast.payment(refund.order, 2).pk)
+    assert booked_on(refund) == [0, 380]
+    return refund
+
+
+def booked_on(refund: Refund) -> list[int]:
+    return [cast.payment(refund.order, position).refunded_amount for position in (1, 2)]
+
+
+CARD_HAS_PAID = GatewayAnswer("sim_late", 380, "TWD")
+
+
+def test_money_that_the_first_payment_has_paid_is_booked_there_once_a_person_settles_it() -> None:
+    refund = sent_to_another_payment()
+    outcome.record_success(first_attempt(), CARD_HAS_PAID)
+    tasks.send_refund(refund.pk)
+    assert (state_of(refund), paid_out(), booked_on(refund)) == (RefundState.FAILED, [], [0, 380])
+    settle(refund_id=refund.pk, actor=cast.staff(), note="金流商確認由卡片退出")
+    assert (state_of(refund), booked_on(refund)) == (RefundState.SUCCEEDED, [380, 0])
+    part = refund.allocations.get()
+    assert (part.payment, part.attempts.get(outcome="succeeded").number) == (cast.payment(refund.order), 1)
+    moved = AuditEvent.objects.get(action="attempt.settled").outcome["booked_on"]
+    assert moved == {"before": cast.payment(refund.order, 2).pk, "after": cast.payment(refund.order).pk}
+
+
+def test_so_it_is_where_the_other_payment_had_refused_as_well() -> None:
+    refund = sent_to_another_payment()
+    switch_on("refuse")
+    tasks.send_refund(refund.pk)
+    outcome.record_success(first_attempt(), CARD_HAS_PAID)
+    settle(refund_id=refund.pk, actor=cast.staff(), note="金流商確認由卡片退出")
+    assert (state_of(refund), booked_on(refund), paid_out()) == (RefundState.SUCCEEDED, [380, 0], [])
+
+
+def test_where_the_other_payment_has_paid_too_its_money_stays_booked_there() -> None:
+    refund = sent_to_another_payment()
+    tasks.send_refund(refund.pk)
+    outcome.record_success(first_attempt(), CARD_HAS_PAID)
+    settle(refund_id=refund.pk, actor=cast.staff(), note="金流商收回卡片那一筆")
+    assert (state_of(refund), booked_on(refund), paid_out()) == (RefundState.SUCCEEDED, [0, 380], [380])
+
+
+def test_a_payment_whose_books_are_full_meanwhile_is_not_settled_silently() -> None:
+    refund = sent_to_another_payment()
+    outcome.record_success(first_attempt(), CARD_HAS_PAID)
+    card = cast.payment(refund.order)
+    card.refunded_amount = 700
+    card.save(update_fields=["refunded_amount"])
+    act = {"refund_id": refund.pk, "actor": cast.staff(), "note": "金流商確認由卡片退出"}
+    assert code_of(settle, **act) == "payment_cannot_take"
+    assert (state_of(refund), booked_on(refund), to_look_at()) == (RefundState.FAILED, [700, 380], [refund])
+
+
 def test_nothing_is_settled_while_a_newer_attempt_is_on_its_way() -> None:
     refund = refused()
     retry(refund_id=refund.pk, actor=cast.staff())
