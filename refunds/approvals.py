@@ -148,6 +148,7 @@ def _concerned(order: Order, approval: Approval) -> set[int | None]:
     if approval.quote is not None:
         people.add(approval.quote.asked_by_id)
     if approval.refund is not None:
-        people |= {approval.refund.confirmed_by_id, approval.refund.quote and approval.refund.quote.asked_by_id}
+        people.add(approval.refund.confirmed_by_id)
+        people.add(approval.refund.quote.asked_by_id if approval.refund.quote else None)
         people |= set(Return.objects.filter(refund=approval.refund).values_list("confirmed_by_id", flat=True))
     return people - {None}

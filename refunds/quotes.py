@@ -97,7 +97,7 @@ def _ask(
     worked = work_out(order=order, action=action, picked=picked, rules=rules)
     share_out(order, worked.settlement.amount, rules)
     supersede_open(order=order, asker_ref=asker_ref, actor=actor)
-    who = {"asker": asker, "asker_ref": asker_ref, "asked_by": actor.user, **refs}
+    who: dict[str, Any] = {"asker": asker, "asker_ref": asker_ref, "asked_by": actor.user, **refs}
     quote = write_quote(order=order, action=action, picked=picked, worked=worked, rules=rules, **who)
     audit.record(
         action="quote.opened",

@@ -15,7 +15,7 @@ from orders.admin_links import subject_name
 from orders.models import AuditEvent
 from orders.states import ActorKinds, ShipmentState
 from orders.words import action_name, actor_name
-from refunds.states import AttemptOutcome, QuoteState, RefundState, ReplacementState, ReturnState
+from refunds.states import ApprovalState, AttemptOutcome, QuoteState, RefundState, ReplacementState, ReturnState
 
 ROOT = Path(__file__).resolve().parents[1]
 APPS = ("orders", "refunds", "agent")
@@ -27,6 +27,7 @@ MOVES = {
     "attempt": AttemptOutcome.values,
     "return": ReturnState.values,
     "replacement": ReplacementState.values,
+    "approval": ApprovalState.values,
     "turn": TurnState.values,
     "card": CardState.values,
 }

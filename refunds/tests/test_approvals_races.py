@@ -1,6 +1,6 @@
 """Decisions and proposals at the same moment, on real connections: one of two wins, and the cap is kept."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import pytest
@@ -25,7 +25,12 @@ def proposal(order: Order, amount: int, ref: str) -> Callable[[], Approval]:
     return partial(compensation.propose, order=order, amount=amount, reason="遲到", actor=actor, request_ref=ref)
 
 
-def codes(answers: list[Approval | Exception]) -> list[str]:
+def both(actions: Sequence[Callable[[], object]]) -> list[object]:
+    """Different things at once."""
+    return at_once(actions)
+
+
+def codes(answers: Sequence[object]) -> list[str]:
     """What each was told: `done`, or the code of its refusal. Anything else fails the test."""
     told = []
     for answer in answers:
@@ -66,7 +71,7 @@ def test_a_decision_and_the_sweeper_at_once_leave_one_end() -> None:
     approval = proposal(cast.order_5531(), 100, "c1")()
     Approval.objects.update(expires_at=approval.created_at)
     reject = partial(approvals.reject, approval_id=approval.pk, actor=cast.staff("supervisor"), reason="不行")
-    at_once([reject, release.expire_approvals])
+    both([reject, release.expire_approvals])
     assert (
         AuditEvent.objects.filter(subject_id=approval.pk, action__in=["approval.rejected", "approval.expired"]).count()
         == 1
@@ -99,7 +104,7 @@ def test_an_exception_approved_while_its_goods_are_refunded_elsewhere_is_not_pai
         "note": "退了",
         "lines": [{"line_item_id": "li_1", "quantity": 1}],
     }
-    at_once(
+    both(
         [
             partial(approvals.approve, approval_id=approval.pk, actor=cast.staff("supervisor")),
             partial(elsewhere.record, order=order, body=body, actor=cast.staff("supervisor")),
@@ -129,7 +134,7 @@ def test_money_paid_elsewhere_and_a_press_at_once_never_come_to_more_than_was_pa
         "note": "退了",
         "lines": [{"line_item_id": "li_1", "quantity": 1}, {"line_item_id": "li_2", "quantity": 1}],
     }
-    at_once(
+    both(
         [
             partial(redeem, quote_id=quote.pk, actor=cast.shopper()),
             partial(elsewhere.record, order=order, body=body, actor=cast.staff("supervisor")),

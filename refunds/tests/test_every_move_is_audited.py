@@ -21,7 +21,7 @@ from refunds.models import Approval, Refund, RefundQuote, Return
 from refunds.redeem import decline, redeem
 from refunds.retry import retry
 from refunds.signals import quote_ended, refund_moved, return_moved
-from refunds.states import AttemptOutcome, QuoteState, RefundState, ReturnState
+from refunds.states import ApprovalState, AttemptOutcome, QuoteState, RefundState, ReturnState
 from refunds.tests.ask import ask, choices
 from refunds.tests.paying import pending_refund, switch_on, time_passes
 
@@ -103,6 +103,7 @@ def returns_end() -> None:
     [
         (quotes_end, "quote", {*QuoteState.values, "opened"} - {"open", "redeemed"}),
         (refunds_end, "refund", set(RefundState.values)),
+        (refunds_end, "approval", set(ApprovalState.values)),
         (refunds_end, "attempt", set(AttemptOutcome.values)),
         (returns_end, "return", set(ReturnState.values)),
     ],
