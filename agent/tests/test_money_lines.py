@@ -1,6 +1,8 @@
 """Money's later outcome becomes one line in the chat, by signal or by the sweeper, never twice and never by a model."""
 
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -9,13 +11,18 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from agent import money, people, sweep
 from agent.models import ConversationEvent
 from agent.tests.helpers import hear, quoted, talk, told
+from orders.actors import agent_actor
 from orders.models import Order
+from orders.shipments import upsert_shipment
 from orders.tests import cast
-from orders.tests.factories import fixed_discount, payment_body
-from refunds import redeem, returns
-from refunds.models import Refund
+from orders.tests.factories import ago, fixed_discount, payment_body, shipment_body
+from refunds import acceptance, approvals, compensation, elsewhere, overrides, redeem, replacements, returns
+from refunds.exchange_check import parse_exchange
+from refunds.models import Approval, Refund, Replacement, Return
 from refunds.outcome import move_refund
 from refunds.quotes import parse_choices
+from refunds.resend import resend
+from refunds.resend_check import parse_resend
 from refunds.states import AllocationState, RefundState
 from refunds.tests.ask import ask
 
@@ -176,3 +183,135 @@ def test_a_refund_of_nothing_does_not_promise_money() -> None:
     money.tell("refund", made.pk)
     (line,) = told(order, "status")
     assert "nothing to pay back" in line["text"]
+
+
+# --- replacements, compensations and exceptions ---
+def lost_case(order: Order) -> None:
+    body = shipment_body(
+        {2: 1},
+        state="shipped",
+        external_id="s2",
+        packed_at=ago(days=21).isoformat(),
+        shipped_at=ago(days=20).isoformat(),
+    )
+    upsert_shipment(order=order, body=body, actor=cast.SHOP)
+
+
+def sent_again(order: Order) -> Replacement:
+    lost_case(order)
+    lines = parse_resend({"lines": [{"line_item_id": "li_2", "quantity": 1}]})
+    return resend(order=order, lines=lines, actor=cast.shopper(), request_ref="test")
+
+
+def proposed(order: Order) -> Approval:
+    return compensation.propose(
+        order=order,
+        amount=100,
+        reason="A week late.",
+        actor=agent_actor(order.customer),
+        request_ref="test",
+        conversation_ref=str(talk(order).pk),
+    )
+
+
+def test_lost_goods_on_their_way_again_are_told_with_their_parcel(order: Order) -> None:
+    replacement = sent_again(order)
+    sweep.sweep()
+    assert told(order, "status") == []
+    replacements.send(
+        replacement_id=replacement.pk, actor=cast.staff("warehouse"), carrier="黑貓", tracking_number="TN-9"
+    )
+    money.tell("replacement", replacement.pk)
+    sweep.sweep()
+    (line,) = told(order, "status")
+    assert (line["kind"], line["replacement_id"], line["state"]) == ("replacement", replacement.pk, "sent")
+    assert "黑貓 TN-9" in line["text"]
+
+
+def test_lost_goods_that_are_not_sent_again_are_told(order: Order) -> None:
+    replacement = sent_again(order)
+    replacements.release(replacement_id=replacement.pk, actor=cast.staff("warehouse"), note="sold out")
+    sweep.sweep()
+    assert [line["state"] for line in told(order, "status")] == ["released"]
+
+
+def test_an_exchange_is_told_of_once_by_its_return_and_names_the_parcel(order: Order) -> None:
+    choice = parse_exchange({"lines": [{"line_item_id": "li_1", "quantity": 1, "reason": "defective"}]})
+    item = returns.request_exchange(order=order, lines=choice, actor=cast.shopper(), request_ref="test")
+    warehouse = cast.staff("warehouse")
+    returns.receive(return_id=item.pk, actor=warehouse)
+    acceptance.accept(return_id=item.pk, actor=warehouse)
+    replacements.send(replacement_id=item.replacement.pk, actor=warehouse, carrier="黑貓", tracking_number="TN-9")
+    sweep.sweep()
+    sweep.sweep()
+    (line,) = told(order, "status")
+    assert (line["kind"], line["state"]) == ("return", "exchanged")
+    assert "黑貓 TN-9" in line["text"]
+    assert money.untold() == []
+
+
+@pytest.mark.parametrize(("decide", "state"), [(approvals.approve, "approved"), (approvals.reject, "rejected")])
+def test_the_decision_about_a_compensation_is_told_where_it_was_asked_for(
+    order: Order, decide: Callable[..., Any], state: str
+) -> None:
+    approval = proposed(order)
+    decide(approval_id=approval.pk, actor=cast.staff("supervisor"), reason="between colleagues")
+    sweep.sweep()
+    sweep.sweep()
+    (line,) = [each for each in told(order, "status") if each["kind"] == "approval"]
+    assert (line["approval_id"], line["state"]) == (approval.pk, state)
+    assert "NT$100" in line["text"]
+    assert "between colleagues" not in line["text"]
+
+
+def test_a_proposal_that_waits_is_no_news(order: Order) -> None:
+    proposed(order)
+    sweep.sweep()
+    assert told(order, "status") == []
+
+
+def test_a_compensation_on_its_way_is_called_one(order: Order) -> None:
+    refund = approvals.approve(approval_id=proposed(order).pk, actor=cast.staff("supervisor"), reason="").refund
+    assert refund is not None
+    becomes(refund, RefundState.SUCCEEDED)
+    money.tell("refund", refund.pk)
+    assert "Your compensation of NT$100 is on its way" in told(order, "status")[-1]["text"]
+
+
+def test_what_staff_ask_each_other_is_not_told_to_the_customer(order: Order) -> None:
+    asked = compensation.propose(
+        order=order, amount=50, reason="kind", actor=cast.staff("supervisor"), request_ref="staff"
+    )
+    approvals.reject(approval_id=asked.pk, actor=cast.staff("admin"), reason="no")
+    sweep.sweep()
+    assert told(order, "status") == []
+    assert money.untold() == []
+
+
+def test_an_exception_that_was_granted_tells_the_customer_what_to_do(order: Order) -> None:
+    cast.delivered_days_ago(order, 20)
+    wanted = parse_choices({"lines": [{"line_item_id": "li_1", "quantity": 1, "reason": "changed_mind"}]})
+    asked = overrides.ask(order=order, choices=wanted, reason="a loyal customer", actor=cast.staff("supervisor"))
+    approvals.approve(approval_id=asked.pk, actor=cast.staff("admin"), reason="fine")
+    sweep.sweep()
+    (line,) = told(order, "status")
+    made = Return.objects.get()
+    assert (line["kind"], line["state"]) == ("approval", "approved")
+    assert made.pk in line["text"]
+    assert "Pack the goods" in line["text"]
+    assert "loyal" not in line["text"]
+
+
+def test_money_that_the_shop_gave_back_in_another_way_is_not_called_on_its_way(order: Order) -> None:
+    body = {
+        "external_ref": "CASH-1",
+        "amount": 100,
+        "payment_id": order.payments.get().pk,
+        "lines": [],
+        "for_goods": False,
+        "note": "in cash",
+    }
+    refund = elsewhere.record(order=order, body=body, actor=cast.staff("admin"))
+    money.tell("refund", refund.pk)
+    (line,) = told(order, "status")
+    assert "in another way" in line["text"]
