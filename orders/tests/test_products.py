@@ -1,5 +1,7 @@
 """Products are taken in from the shop, found by words and price, and shown alike at every door."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from orders.errors import InvalidInput
 from orders.models import AuditEvent, Product
 from orders.products import product_as_dict, product_by_id, search_products, take_in_product
 from orders.tests import cast
+from orders.tests.race import at_once
 
 pytestmark = pytest.mark.django_db
 RED = {
@@ -151,3 +154,21 @@ def test_only_who_may_change_products_takes_them_in(actor: str) -> None:
     with pytest.raises(NotAllowed):
         take(cast.shopper("ming") if actor == "ming" else cast.staff(actor))
     assert take(cast.staff("supervisor"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_product_that_is_told_of_many_times_at_once_is_new_once() -> None:
+    answers = at_once([partial(take_in_product, body=RED, actor=cast.SHOP)] * 5)
+    assert [answer for answer in answers if isinstance(answer, Exception)] == []
+    assert sorted(answer[1] for answer in answers if not isinstance(answer, Exception)) == [False] * 4 + [True]
+    assert [event.action for event in AuditEvent.objects.all()] == ["product.added"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_promised_while_the_shop_tells_its_stock_stays_promised() -> None:
+    item = take(stock=5)
+    tell: Callable[[], object] = partial(take, stock=4)
+    promise: Callable[[], object] = partial(stock.reserve, Product.objects.get(pk=item.pk), 1)
+    assert [answer for answer in at_once([tell, promise, promise, tell]) if isinstance(answer, Exception)] == []
+    item.refresh_from_db()
+    assert (item.stock, item.reserved) == (4, 2)
