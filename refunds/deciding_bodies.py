@@ -64,6 +64,13 @@ class ElsewhereBody(AssignBody):
     lines = many(ElsewhereLineBody, required=False, max_length=MAX_LINES)
 
 
+class ByHandBody(StrictBody):
+    """`external_ref`: the number of the transfer, of the receipt, or whatever it can be found by."""
+
+    external_ref = StrictText(max_length=120)
+    note = NoteText()
+
+
 class ApprovalAnswer(serializers.Serializer):
     """A question to a second person. `refund_id` of a compensation and of nothing else comes with the yes."""
 

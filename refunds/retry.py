@@ -34,7 +34,7 @@ def retry(*, refund_id: str, actor: Actor, payment_id: str | None = None, note: 
     actor.require(RETRY)
     text = clean_note(note)
     order, refund = _locked(refund_id)
-    for allocation in _unpaid(refund):
+    for allocation in unpaid_parts(refund):
         if payment_id is not None:
             _redirect(order, refund, allocation, payment_id)
         allocation.attempt += 1
@@ -54,7 +54,7 @@ def _locked(refund_id: str) -> tuple[Order, Refund]:
     return order, refund
 
 
-def _unpaid(refund: Refund) -> list[RefundAllocation]:
+def unpaid_parts(refund: Refund) -> list[RefundAllocation]:
     """The refused parts, locked, that no attempt is reported to have paid. Raises Refusal paid_already if none is."""
     failed = refund.allocations.select_for_update(no_key=True).filter(state=AllocationState.FAILED)
     reported = set(

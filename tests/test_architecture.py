@@ -38,6 +38,7 @@ ACTS = {
     "refunds.acceptance",
     "refunds.approvals",
     "refunds.books",
+    "refunds.by_hand",
     "refunds.elsewhere",
     "refunds.overrides",
     "refunds.payout",

@@ -1,4 +1,4 @@
-"""Refunds that were made elsewhere, by API: book one, and say for which goods it was."""
+"""Refunds that were made elsewhere or by hand, by API: book one, and say for which goods it was."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -9,10 +9,10 @@ from rest_framework.views import APIView
 from orders.access import order_for
 from orders.api import NUMBER, refusals
 from orders.strict import validated
-from refunds import access, elsewhere
+from refunds import access, by_hand, elsewhere
 from refunds.api.common import actor_of
 from refunds.bodies import RefundAnswer
-from refunds.deciding_bodies import AssignBody, ElsewhereBody
+from refunds.deciding_bodies import AssignBody, ByHandBody, ElsewhereBody
 from refunds.present import refund_as_dict
 
 
@@ -36,6 +36,25 @@ class OrderElsewhereView(APIView):
         booked = elsewhere.book(order=order, body=request.data, actor=actor_of(request, order))
         answer = status.HTTP_201_CREATED if booked.created else status.HTTP_200_OK
         return Response(refund_as_dict(booked.refund), status=answer)
+
+
+class ByHandView(APIView):
+    @extend_schema(
+        operation_id="refunds_paid_by_hand",
+        summary="Say that a failed refund was paid back by hand",
+        description=(
+            "For parts that no machine could pay, such as cash on delivery: they count as paid from then on, under the "
+            "number in `external_ref`. Parts of which the provider has reported a payment are not among them. 409 "
+            "unless the refund has failed. Staff with `refunds.record_elsewhere`."
+        ),
+        request=ByHandBody,
+        responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},
+    )
+    def post(self, request: Request, refund_id: str) -> Response:
+        refund = access.refund_for(request, refund_id)
+        facts = validated(ByHandBody, request.data)
+        paid = by_hand.paid_by_hand(refund_id=refund.pk, actor=actor_of(request, refund.order), **facts)
+        return Response(refund_as_dict(paid))
 
 
 class AssignView(APIView):
