@@ -14,11 +14,12 @@ from orders import stock
 from orders.models import LineItem, Order, Product, ShipmentLine
 from orders.products import product_by_id
 from orders.strict import validated
-from refunds import exchange_errors
+from refunds import errors, exchange_errors
 from refunds.choices import ExchangeLinesBody, LineChoice
 from refunds.eligibility import Action
 from refunds.goods import unit_groups
 from refunds.history import policy_for
+from refunds.models import ReplacementLine, ReturnLine
 from refunds.selection import select
 
 
@@ -114,6 +115,20 @@ def _other(wanted: dict[int, Product | None], shipment_line: ShipmentLine) -> Pr
     product = wanted[shipment_line.line_item_id]
     there = shipment_line.product_id or shipment_line.line_item.product_id
     return None if product is None or product.pk == there else product
+
+
+def require_same_goods(choices: Sequence[LineChoice], made: Iterable[ReturnLine | ReplacementLine]) -> None:
+    """Raises the refusal `reference_reused` if what a reference stands for is not what is asked for under it now."""
+    asked: Counter[str] = Counter()
+    for choice in choices:
+        if choice.quantity is None:
+            return  # all that could be had then: there is nothing to compare
+        asked[choice.line_item_id] += choice.quantity
+    there: Counter[str] = Counter()
+    for line in made:
+        there[line.line_item.line_item_id] += line.quantity
+    if asked != there:
+        raise errors.reference_reused("request_ref")
 
 
 def require_stock(units: Sequence[Unit]) -> None:

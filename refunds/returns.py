@@ -15,7 +15,7 @@ from orders.actors import Actor, NotAllowed
 from orders.models import Order
 from refunds import access, errors, findings, replacements, return_states
 from refunds.choices import LineChoice, clean_note
-from refunds.exchange_check import Unit, check_exchange
+from refunds.exchange_check import Unit, check_exchange, require_same_goods
 from refunds.findings import Found
 from refunds.holding import lines_of
 from refunds.models import RefundQuote, Replacement, Return, ReturnLine
@@ -49,7 +49,8 @@ def request_exchange(
 ) -> Return:
     """Open an exchange, for the customer of the order or by staff; the same `request_ref` again gives the same one.
 
-    The stock of what will be sent is reserved with it. Raises NotFound, NotAllowed, and what `check_exchange` raises.
+    The stock of what will be sent is reserved with it. Raises NotFound, NotAllowed, what `check_exchange` raises, and
+    Refusal reference_reused where `request_ref` was used for other goods.
     """
     if actor.kind not in {"customer", "staff"}:
         raise NotAllowed(access.REDEEM)
@@ -59,6 +60,7 @@ def request_exchange(
     order = goods.lock_order(order.pk)
     known = Return.objects.filter(order=order, request_ref=request_ref).first()
     if known is not None:
+        require_same_goods(lines, known.lines.select_related("line_item"))
         return known
     units = check_exchange(order, lines)
     text = clean_note(note)

@@ -185,6 +185,15 @@ class TestTheWay:
         assert exchange(order) == exchange(order)
         assert (Return.objects.count(), Replacement.objects.count(), stock_of()) == (1, 1, (2, 1))
 
+    def test_the_same_reference_for_other_goods_is_refused_and_changes_nothing(self) -> None:
+        order = earphones()
+        own_stock(3)
+        exchange(order)
+        with pytest.raises(Refusal) as caught:
+            exchange(order, (1, 2, "defective"))
+        assert (caught.value.code, caught.value.field) == ("reference_reused", "request_ref")
+        assert (Return.objects.count(), stock_of()) == (1, (3, 1))
+
     def test_its_goods_stand_where_they_are_until_the_new_ones_have_left(self) -> None:
         order = earphones(1)
         request = accepted_exchange(order)

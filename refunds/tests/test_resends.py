@@ -82,6 +82,15 @@ def test_the_same_request_again_is_the_same_replacement() -> None:
     assert (Replacement.objects.count(), stock_of()) == (1, (3, 1))
 
 
+def test_the_same_reference_for_other_goods_is_refused() -> None:
+    order = lost_earphones()
+    sent_again(order, LOST)
+    with pytest.raises(Refusal) as caught:
+        sent_again(order, (1, 2, "lost"))
+    assert caught.value.code == "reference_reused"
+    assert states_of(order) == {"lost": 1, "resending": 1}
+
+
 def test_units_that_are_being_sent_again_are_refused_with_the_number() -> None:
     order = lost_earphones(1)
     replacement = sent_again(order, LOST)
