@@ -106,9 +106,9 @@ def publish(
     _check_seen(policy, seen)
     _check_moment(in_force_from, newest_settling(currency), timezone.now())
     fields = {"in_force_from": in_force_from, "published_by": user, "published_at": timezone.now()}
-    _move(policy, PolicyState.PUBLISHED, actor, chosen={"note": text}, fields=fields)
+    move(policy, PolicyState.PUBLISHED, actor, chosen={"note": text}, fields=fields)
     for older in RefundPolicy.objects.filter(currency=currency, state=PolicyState.PUBLISHED).exclude(pk=policy.pk):
-        _move(older, PolicyState.SUPERSEDED, actor, chosen={"by_version": policy.version}, fields={})
+        move(older, PolicyState.SUPERSEDED, actor, chosen={"by_version": policy.version}, fields={})
     return policy
 
 
@@ -173,7 +173,7 @@ def _copied(currency: str) -> dict[str, Any]:
     }
 
 
-def _move(
+def move(
     policy: RefundPolicy, to: PolicyState, actor: Actor, *, chosen: Mapping[str, Any], fields: Mapping[str, Any]
 ) -> None:
     """Compare-and-set with its audit row. Raises Refusal wrong_state where somebody else was faster."""
