@@ -107,9 +107,10 @@ def _wish(row: Row, typed: Mapping[str, str], currency: str) -> Wish:
 
 
 def _same_price(item: LineItem, words: str, currency: str) -> list[Product]:
-    """Only what costs the same can be exchanged for; the shop's own rule is in docs/money.md, "Exchanges"."""
+    """Other products that cost what was paid for this one: only those can be sent instead (docs/money.md)."""
     found = search_products(words=words, price_max=item.unit_price, currency=currency, limit=SEARCHED)
-    return [product for product in found if product.price == item.unit_price][:SHOWN]
+    fits = [product for product in found if product.price == item.unit_price and product.pk != item.product_id]
+    return fits[:SHOWN]
 
 
 def exchange_body(typed: QueryDict) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from backoffice.screens.choices import could_be_an_exception, is_lost, may_be_ex
 from backoffice.screens.gate import ORDERS, permissions_of, staff_screen
 from orders.access import order_for_staff
 from orders.models import AuditEvent, CustomerLink, Order, Payment, Shipment
+from orders.states import PICKUP_METHODS
 from orders.store_credit import balance
 from refunds import selectors
 from refunds.goods import UnitGroup, unit_groups
@@ -78,6 +79,7 @@ def order_context(request: HttpRequest, order: Order, form: QueryDict | None = N
         "replacements": replacement_rows.of_order(order),
         "returns": return_rows.of_order(order),
         "anything_to_pack": any(group.state == "unfulfilled" for group in groups),
+        "is_picked_up": order.shipping_method in PICKUP_METHODS,
     }
     if may["refunds"]:
         context |= money_context(order) | {

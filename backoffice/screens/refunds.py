@@ -10,10 +10,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from backoffice.screens import alerts, refund_rows
 from backoffice.screens.acting import act, next_path
-from backoffice.screens.gate import REFUNDS, RETRY, staff_screen
+from backoffice.screens.gate import ELSEWHERE, REFUNDS, RETRY, staff_screen
 from orders.actors import staff_actor
+from orders.strict import validated
+from refunds import by_hand
 from refunds.access import refund_for
 from refunds.attention import settle
+from refunds.deciding_bodies import ByHandBody
 from refunds.retry import retry
 
 PER_PAGE = 20
@@ -45,6 +48,20 @@ def settled(request: HttpRequest, refund_id: str) -> HttpResponse:
 
     def work() -> str:
         settle(refund_id=refund.pk, actor=staff_actor(request.user), note=request.POST.get("note", ""))
+        return _("%(refund)s counts as paid, once and as asked.") % {"refund": refund.pk}
+
+    return act(request, work, back=next_path(request, reverse("staff-order", args=[refund.order.number])))
+
+
+@require_POST
+@staff_screen(ELSEWHERE)
+def paid_by_hand(request: HttpRequest, refund_id: str) -> HttpResponse:
+    """Somebody has given back in cash or by transfer what no machine could."""
+    refund = refund_for(request.user, refund_id)
+
+    def work() -> str:
+        told = {name: request.POST.get(name, "").strip() for name in ("external_ref", "note")}
+        by_hand.paid_by_hand(refund_id=refund.pk, actor=staff_actor(request.user), **validated(ByHandBody, told))
         return _("%(refund)s counts as paid, once and as asked.") % {"refund": refund.pk}
 
     return act(request, work, back=next_path(request, reverse("staff-order", args=[refund.order.number])))

@@ -121,3 +121,17 @@ def test_what_was_paid_after_a_refusal_is_settled_with_a_note_and_not_sent_again
     assert refund.state == RefundState.SUCCEEDED
     assert f"{refund.pk} 已記為退款完成" in text_of(answer)
     assert "所有退款都在處理中或已完成" in text_of(answer)
+
+
+def test_what_a_person_has_paid_by_hand_is_booked_with_its_number_by_those_who_may() -> None:
+    refund = refused(cast.order_5531(), (2, 1, "late_delivery"))
+    by_hand = f"/staff/refunds/{refund.pk}/paid-by-hand/"
+    staff, supervisor = signed_in("staff"), signed_in("supervisor")
+    assert by_hand not in text_of(staff.get("/staff/refunds/"))
+    assert staff.post(by_hand).status_code == 403
+    page = text_of(supervisor.post(by_hand, {"external_ref": "", "note": "現金退還"}, follow=True))
+    assert 'value="現金退還"' in page
+    assert '<details class="reject" open>' in page
+    supervisor.post(by_hand, {"external_ref": "收據 17", "note": "現金退還"})
+    refund.refresh_from_db()
+    assert (refund.state, refund.external_ref) == (RefundState.SUCCEEDED, "收據 17")
