@@ -1,8 +1,11 @@
 """Exchanges: for the same again or for another product of the same price, with stock reserved from the first moment."""
 
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.db import connection
 from django.utils import translation
 
 from orders.errors import InvalidInput, Refusal
@@ -311,6 +314,20 @@ class TestTheReplacementLater:
 def ask_before() -> int:
     """What returning the earphones of order 5531 comes to before anything was exchanged: 1,200 − 150."""
     return 1050
+
+
+def test_an_exchange_from_before_there_were_replacements_gets_its_own() -> None:
+    order = earphones()
+    request = exchange(order, (1, 2, "defective"))
+    ReplacementLine.objects.all().delete()
+    Replacement.objects.all().delete()
+    Product.objects.update(reserved=0)
+    import_module("refunds.migrations.0012_open_exchanges_have_their_replacement").reserve(apps, connection)
+    assert (states_of(order), stock_of()) == ({"delivered": 1, "exchanging": 2}, (None, 2))
+    returns.receive(return_id=request.pk, actor=warehouse())
+    accept(return_id=request.pk, actor=warehouse())
+    assert returns.complete_exchange(return_id=request.pk, actor=warehouse()).state == ReturnState.EXCHANGED
+    assert (states_of(order), stock_of()) == ({"delivered": 1, "shipped": 2}, (None, 0))
 
 
 def test_a_replacement_that_is_on_its_way_is_not_delivered_yet() -> None:
