@@ -119,6 +119,9 @@ def refund_status(conversation: Conversation, speech: Speech) -> Reply:
     for item in answer.data.get("returns") or ():
         state = item.get("state_text") or item.get("state", "")
         told.append(speech.say("return_line", number=item.get("return_id", ""), state=state))
+    for item in answer.data.get("replacements") or ():
+        state = item.get("state_text") or item.get("state", "")
+        told.append(speech.say("replacement_line", number=item.get("replacement_id", ""), state=state))
     return Reply(speech.join(told) or speech.say("no_refunds"))
 
 

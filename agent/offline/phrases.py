@@ -304,6 +304,7 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
     ),
     "refund_other": ("{amount}：{state}（退款編號 {number}）。", "{amount}: {state} (refund number {number})."),
     "return_line": ("退換貨 {number}：{state}。", "Return {number}: {state}."),
+    "replacement_line": ("補寄 {number}：{state}。", "Replacement {number}: {state}."),
     "no_refunds": ("這張訂單目前沒有退款或退貨紀錄。", "There is no refund or return on this order so far."),
     # --- words only ---
     "greeting": (

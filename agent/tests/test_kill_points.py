@@ -61,7 +61,7 @@ def death(monkeypatch: pytest.MonkeyPatch) -> Death:
     return death
 
 
-def fresh_order(number: int) -> Order:
+def fresh_order(number: int, sentence: str = SENTENCE) -> Order:
     """Another order like 5531."""
     order = cast.place(
         f"T-{number}",
@@ -69,7 +69,7 @@ def fresh_order(number: int) -> Order:
         payments=[payment_body(1430)],
         shipments=[shipment_body({1: 1})],
     )
-    hear(order, SENTENCE, language="zh-hant")
+    hear(order, sentence, language="zh-hant")
     return order
 
 
@@ -107,7 +107,16 @@ def pressed(number: int) -> Order:
     return order
 
 
-@pytest.mark.parametrize("prepare", [fresh_order, pressed], ids=["until the cards", "after the presses"])
+def asking_when(number: int) -> Order:
+    """An order whose customer asks when the case arrives: a carrier is asked between two saves."""
+    return fresh_order(number, "耳機殼什麼時候會到？")
+
+
+@pytest.mark.parametrize(
+    "prepare",
+    [fresh_order, pressed, asking_when],
+    ids=["until the cards", "after the presses", "while a carrier is asked"],
+)
 @pytest.mark.parametrize("before_commit", [True, False], ids=["before the commit", "after the commit"])
 def test_killed_at_any_save_the_next_worker_goes_on_and_nothing_happens_twice(
     model: Control, death: Death, prepare: Callable[[int], Order], before_commit: bool

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from agent import people
@@ -38,6 +38,12 @@ def at_once_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor, "PAUSE_SECONDS", 0)
 
 
+def lock_without_waiting(conversation: Conversation) -> None:
+    """Nobody is kept waiting: another connection may have the conversation in the middle of it, or this fails."""
+    with transaction.atomic():
+        Conversation.objects.select_for_update(nowait=True).get(pk=conversation.pk)
+
+
 class Outside:
     """Somebody outside, who answers after so many refusals, and sees what was held meanwhile."""
 
@@ -48,8 +54,7 @@ class Outside:
     def __call__(self, context: Context, arguments: Arguments) -> dict[str, Any]:
         self.asked += 1
         self.in_transaction.add(connection.in_atomic_block)
-        # Nobody is kept waiting: another connection may lock the conversation in the middle of it.
-        at_once(lambda: Conversation.objects.filter(pk=context.conversation.pk).update(updated_at=timezone.now()))
+        at_once(lambda: lock_without_waiting(context.conversation))
         if self.refusal and self.asked <= self.times:
             raise self.refusal
         return {"fine": True}
