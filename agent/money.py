@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from django.conf import settings
-from django.db.models import Exists, Max, OuterRef, Q
+from django.db.models import Exists, Max, OuterRef, Q, TextChoices
 from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 
@@ -35,13 +35,13 @@ SENTENCES: Final[Mapping[str, tuple[Any, Callable[[Any], str]]]] = {
     "replacement": (Replacement, sentences.of_replacement),
     "approval": (Approval, sentences.of_approval),
 }
-STATES: Final = {
+STATES: Final[Mapping[str, type[TextChoices]]] = {
     "refund": RefundState,
     "return": ReturnState,
     "replacement": ReplacementState,
     "approval": ApprovalState,
 }
-MOVES: Final = frozenset(f"{subject}.{state}" for subject, states in STATES.items() for state in states)
+MOVES: Final = frozenset(f"{subject}.{state}" for subject, states in STATES.items() for state in states.values)
 # What the customer's own press has made is in the card's result; what is on its way to the provider is not news yet,
 # nor is what a second person is asked.
 NO_NEWS: Final = frozenset(

@@ -101,7 +101,10 @@ def _exchange_card(context: Context, lines: list[dict[str, Any]]) -> CardSpec:
         if error.field.startswith("lines"):  # the model knows them by another name
             error.field = f"exchange_{error.field}"
         raise
-    payload = {"exchange_lines": lines, "lines": [_shown(unit, context.order.currency) for unit in units]}
+    payload: dict[str, Any] = {
+        "exchange_lines": lines,
+        "lines": [_shown(unit, context.order.currency) for unit in units],
+    }
     if any(unit.product for unit in units):
         payload["explanation"] = translate(
             "We send you what you have chosen, at the same price, once yours has come back. It costs nothing."
