@@ -173,8 +173,8 @@ def _missing_there(
     ]
 
 
-def look_at(payment: Payment) -> None:
-    """Ask the provider for every refund of one charge, and take over what it says.
+def look_at(payment: Payment) -> list[ProviderRefund]:
+    """Ask the provider for every refund of one charge, and take over what it says; that list.
 
     Raises GatewayTimeout where the provider does not answer, GatewayRefused `no_gateway` where it is not connected.
     """
@@ -186,3 +186,4 @@ def look_at(payment: Payment) -> None:
             reported.tell(attempt, line)
     for line in reported.strangers(payment, lines):
         reported.book_stranger(payment, line)
+    return lines

@@ -97,35 +97,47 @@ def _refund(provider: str, line: ProviderRefund) -> str:
     payment = reported.payment_of(provider, line.charge_refs)
     if payment is None:
         return "no payment of ours"
+    if line.state == "failed":
+        return reported.tell_failed_elsewhere(payment, line)
     if provider in CONNECTED:
-        books.look_at(payment)
+        _require_all(line.provider_refund_id in {each.provider_refund_id for each in books.look_at(payment)})
     elif reported.strangers(payment, [line]):
         reported.book_stranger(payment, line)
     return f"looked at {payment.pk}"
 
 
 def _charge(provider: str, charge: Mapping[str, Any]) -> str:
-    """`amount_refunded` is all that was ever given back of the charge: what our books do not hold of it is the news."""
+    """`amount_refunded` is all that was ever given back of the charge: what our books do not hold of it is the news.
+
+    The provider is asked what it is made of. Where it cannot be asked the difference itself is booked.
+    """
     payment = reported.payment_of(provider, stripe_facts.charge_refs(charge["id"], charge.get("payment_intent")))
     if payment is None:
         return "no payment of ours"
     total, currency = stripe_facts.from_stripe(charge["amount_refunded"], charge["currency"])
-    if _difference(payment, total) <= 0:
+    if currency == payment.order.currency and _difference(payment, total) <= 0:
         return "nothing new"
     if provider in CONNECTED:
-        books.look_at(payment)
-    elif not payment.attempts.filter(outcome__in=UNDECIDED).exists():
-        reported.book_stranger(payment, _unnamed(payment, charge, _difference(payment, total), currency))
-    if (left := _difference(payment, total)) > 0:
-        raise NotYet(f"{left} of {total} {currency} are not explained yet")
-    return f"looked at {payment.pk}"
+        there = [line for line in books.look_at(payment) if line.state != "failed"]
+        _require_all(sum(line.amount for line in there) >= total)
+        return f"looked at {payment.pk}"
+    if payment.attempts.filter(outcome__in=UNDECIDED).exists():
+        raise NotYet("an attempt of ours is not decided yet")
+    reported.book_stranger(payment, _unnamed(charge, _difference(payment, total), currency))
+    return f"booked what {payment.pk} lacked"
+
+
+def _require_all(is_there: bool) -> None:
+    """Raises NotYet while the provider's own list lags behind its message."""
+    if not is_there:
+        raise NotYet("the provider's list does not show it yet")
 
 
 def _difference(payment: Payment, total: int) -> int:
     return total - reported.known_to_be_given_back(payment)
 
 
-def _unnamed(payment: Payment, charge: Mapping[str, Any], amount: int, currency: str) -> ProviderRefund:
+def _unnamed(charge: Mapping[str, Any], amount: int, currency: str) -> ProviderRefund:
     """A refund of which only the sum is known, because the provider cannot be asked."""
     return ProviderRefund(
         provider_refund_id=f"{charge['id']}:{charge['amount_refunded']}",

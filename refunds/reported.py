@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import structlog
 from django.db import transaction
-from django.db.models import Q, Sum
+from django.db.models import Q, QuerySet, Sum
 from django.utils.translation import gettext as _
 
 from orders.actors import system_actor
@@ -73,6 +73,22 @@ def _tell_failure(attempt: GatewayAttempt, line: ProviderRefund) -> None:
             )
 
 
+def tell_failed_elsewhere(payment: Payment, line: ProviderRefund) -> str:
+    """A refund that nobody asked for here has failed. If it was booked, a person has to mend our books."""
+    booked = _elsewhere(payment).filter(external_ref=line.provider_refund_id).first()
+    if booked is None:
+        return "failed, and never booked"
+    alerts.raise_alert(
+        kind=AlertKind.DIFFERENCE,
+        subject=f"{payment.provider}:state:{line.provider_refund_id}",
+        provider=payment.provider,
+        order=payment.order,
+        refund=booked,
+        facts={"difference": "state", "ours": "succeeded", "theirs": "failed", **_facts(line)},
+    )
+    return f"failed, and booked as {booked.pk}"
+
+
 def known_to_be_given_back(payment: Payment) -> int:
     """What we know the provider has given back of this charge: by our attempts, and elsewhere."""
     paid = Q(outcome=AttemptOutcome.SUCCEEDED) | Q(trouble=Trouble.PAID_AFTER_REFUSAL)
@@ -102,7 +118,7 @@ def strangers(payment: Payment, lines: Iterable[ProviderRefund]) -> list[Provide
     return found
 
 
-def _elsewhere(payment: Payment) -> Any:
+def _elsewhere(payment: Payment) -> QuerySet[Refund]:
     return Refund.objects.filter(kind=RefundKind.ELSEWHERE, allocations__payment=payment)
 
 

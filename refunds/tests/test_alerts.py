@@ -75,7 +75,7 @@ def test_goods_that_came_back_and_are_not_paid_count_from_their_receipt() -> Non
 def test_many_sweeps_at_once_raise_one_alert() -> None:
     pending_refund()
     now = timezone.now() + timedelta(days=11)
-    assert sum(raised for raised in at_once([lambda: alerts.raise_overdue(now)] * 4) if isinstance(raised, int)) == 1
+    assert sorted(map(str, at_once([lambda: alerts.raise_overdue(now)] * 4))) == ["0", "0", "0", "1"]
     assert StaffAlert.objects.count() == 1
     assert AuditEvent.objects.filter(action="alert.raised").count() == 1
 
