@@ -172,7 +172,8 @@ def test_asked_for_what_it_cannot_do_the_acquirer_refuses(
     gateway, charge = gateways.get("simulated"), charge_of(cast.payment(order))
     ask_it = gateway.refund if call else gateway.void
     if code is None:
-        assert ask_it(charge=charge, idempotency_key="k", **call).amount == 200
+        ask_it(charge=charge, idempotency_key="k", **call)
+        assert paid_out() == [200]
         return
     with pytest.raises(GatewayRefused) as caught:
         ask_it(charge=charge, idempotency_key="k", **call)
