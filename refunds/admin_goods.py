@@ -52,21 +52,16 @@ class ReturnAdmin(Record):
         "of_order",
         "kind",
         "state",
-        "of_quote",
         "of_refund",
         "of_replacement",
         "confirmed_by_kind",
         "created_at",
     )
-    list_select_related = ("order", "quote", "refund", "replacement")
+    list_select_related = ("order", "refund", "replacement")
     search_fields = ("id", "order__number", "quote__id", "refund__id", "replacement__id", "note")
     list_filter = ("state", "kind", "lines__findings__found", "confirmed_by_kind")
     date_hierarchy = "created_at"
     inlines = (ReturnLineInline,)
-
-    @admin.display(description=_("quote"))
-    def of_quote(self, request: Return) -> str:
-        return admin_link(request.quote)
 
     @admin.display(description=_("refund"))
     def of_refund(self, request: Return) -> str:

@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 
 class QuoteAction(models.TextChoices):
@@ -129,7 +130,7 @@ OPEN_RETURNS = frozenset({ReturnState.REQUESTED, ReturnState.RECEIVED, ReturnSta
 class FoundState(models.TextChoices):
     """What the warehouse finds of each unit that was announced. Only accepted units are refunded or replaced."""
 
-    ACCEPTED = "accepted", _("accepted")
+    ACCEPTED = "accepted", pgettext_lazy("found in a parcel", "accepted")
     DAMAGED = "damaged", _("damaged by the customer")
     SHORT = "short", _("not in the parcel")
     WRONG_ITEM = "wrong_item", _("other goods in the parcel")
