@@ -15,7 +15,7 @@ from orders.admin_links import admin_link, list_link, register_subject
 from orders.admin_pages import ReadOnlyAdmin, ReadOnlyInline, WordsFilter, with_code
 from orders.models import AuditEvent
 from orders.words import register_actions, register_machines
-from refunds.models import Refund, RefundQuote
+from refunds.models import Approval, Refund, RefundQuote, Replacement, Return
 
 register_actions(ACTIONS)
 register_machines(MACHINES)
@@ -165,11 +165,15 @@ class ToolCallAdmin(PartAdmin):
         "card__id",
     )
     list_filter = ("name", "state", "is_error")
-    extra_fields = ("of_order", "of_quote")
+    extra_fields = ("of_order", "of_quote", "of_approval")
 
     @admin.display(description=_("quote that it asked for"))
     def of_quote(self, call: ToolCall) -> str:
         return admin_link(RefundQuote.objects.filter(tool_call_ref=call.ref).first())
+
+    @admin.display(description=_("compensation that it proposed"))
+    def of_approval(self, call: ToolCall) -> str:
+        return admin_link(Approval.objects.filter(request_ref=call.ref).first())
 
 
 @admin.register(Card)
@@ -185,7 +189,7 @@ class CardAdmin(PartAdmin):
         "tool_call__tool_use_id",
     )
     list_filter = ("kind", "state")
-    extra_fields = ("of_order", "of_refund", "history")
+    extra_fields = ("of_order", "of_refund", "of_return", "of_replacement", "history")
 
     @admin.display(description=_("quote"))
     def of_quote(self, card: Card) -> str:
@@ -194,6 +198,16 @@ class CardAdmin(PartAdmin):
     @admin.display(description=_("refund"))
     def of_refund(self, card: Card) -> str:
         return admin_link(Refund.objects.filter(quote=card.quote_id).first() if card.quote_id else None)
+
+    @admin.display(description=_("return"))
+    def of_return(self, card: Card) -> str:
+        """A card is what its return, or its replacement, was asked for by."""
+        asked_by = {"quote_id": card.quote_id} if card.quote_id else {"request_ref": card.pk}
+        return admin_link(Return.objects.filter(**asked_by).first())
+
+    @admin.display(description=_("replacement"))
+    def of_replacement(self, card: Card) -> str:
+        return admin_link(Replacement.objects.filter(request_ref=card.pk).first())
 
     @admin.display(description=_("history"))
     def history(self, card: Card) -> str:

@@ -14,11 +14,12 @@ from django.urls import reverse
 from agent import calls, cards, events
 from agent.models import Card, Conversation, ConversationEvent, Message, ToolCall, Turn
 from agent.states import CardKind
-from agent.tests.helpers import asked, call, hear, quoted, talk
+from agent.tests.helpers import SAME_AGAIN, asked, call, hear, hold, press, quoted, talk
+from agent.tools import executor
 from agent.tools.base import CardSpec
 from orders.models import AuditEvent, Customer, Order
 from orders.tests import cast
-from refunds.models import RefundQuote
+from refunds.models import Approval, RefundQuote, Return
 
 pytestmark = pytest.mark.django_db
 MODELS: Final[list[type[Model]]] = [Conversation, Turn, Message, ToolCall, Card, ConversationEvent]
@@ -129,6 +130,23 @@ def test_the_story_can_be_walked_in_both_directions(order: Order) -> None:
     assert address(RefundQuote, "change", card.quote.pk) in links(ToolCall, looked)
     assert f"{address(Conversation, 'changelist')}?customer__id__exact" in links(Customer, order.customer)
     assert f"{address(Conversation, 'changelist')}?order__id__exact" in links(Order, order)
+
+
+def test_a_card_leads_to_what_its_press_has_made_and_a_call_to_what_it_proposed() -> None:
+    order = cast.order_5531()
+    hear(order)
+    wanted = [
+        call("create_return", quote_id=None, exchange_lines=[SAME_AGAIN]),
+        call("propose_compensation", compensation_ntd=50, reason="A week late."),
+    ]
+    exchange, proposal = asked(order, *wanted)
+    lease = hold(order)
+    for made in (exchange, proposal):
+        executor.run_call(lease, made.pk)
+    card = Card.objects.select_related("conversation__order", "conversation__customer").get(tool_call=exchange)
+    press(card)
+    assert address(Return, "change", Return.objects.get().pk) in links(Card, card)
+    assert address(Approval, "change", Approval.objects.get().pk) in links(ToolCall, proposal)
 
 
 def test_audit_events_lead_to_the_conversation_and_back(order: Order) -> None:
