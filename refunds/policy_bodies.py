@@ -127,6 +127,6 @@ def parse_changes(body: object, *, faults: Sequence[str]) -> tuple[dict[str, Any
     changes = validated(PolicyBody, body)
     seen = changes.pop("seen", "")
     if "shop_fault" in changes:
-        table = {reason: reason in faults for reason in Reason.values} | FIXED_FAULTS | changes.pop("shop_fault")
+        table = {**{reason: reason in faults for reason in Reason.values}, **FIXED_FAULTS, **changes.pop("shop_fault")}
         changes["shop_fault_reasons"] = [reason for reason in Reason.values if table[reason]]
     return changes, seen

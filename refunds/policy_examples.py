@@ -10,7 +10,7 @@ from typing import Final
 
 from django.utils.translation import gettext as _
 
-from orders.money import currency_decimals, format_money
+from orders.money import format_money
 from orders.states import PaymentMethod
 from refunds import policy as money
 from refunds.allocation import PaymentLeft, allocate
@@ -106,7 +106,7 @@ def _waits(policy: RefundPolicy, amount: int) -> list[str]:
 
 
 def _scaled(policy: RefundPolicy, amount: int) -> int:
-    return amount * _SCALE.get(policy.currency, 10 ** currency_decimals(policy.currency))
+    return amount * _SCALE[policy.currency]
 
 
 def _shown(policy: RefundPolicy, amount: int) -> str:

@@ -218,8 +218,8 @@ def large_refund() -> Approval:
 
 
 def proposed() -> Approval:
-    options = {"amount": 100, "reason": NOTE, "request_ref": f"form:{next(numbers)}"}
-    return compensation.propose(order=order(), actor=cast.staff(), **options)
+    ref = f"form:{next(numbers)}"
+    return compensation.propose(order=order(), amount=100, reason=NOTE, actor=cast.staff(), request_ref=ref)
 
 
 def make_approval(ask_for: Callable[[], Approval], before: str, after: str) -> Approval:

@@ -23,6 +23,7 @@ from orders.tests.race import at_once
 from refunds import policies
 from refunds.history import policy_for
 from refunds.models import Refund, RefundPolicy, RefundQuote
+from refunds.policy_selectors import seen_of
 from refunds.redeem import redeem
 from refunds.states import PolicyState
 from refunds.tests.ask import ask
@@ -36,7 +37,7 @@ def begun(**body: Any) -> RefundPolicy:
     return policies.edit(currency="TWD", version=policy.version, body=body, actor=actor)
 
 
-def publish(policy: RefundPolicy, *, by: str = "marketing", minutes: float = 6) -> Callable[[], object]:
+def publish(policy: RefundPolicy, *, by: str = "marketing", minutes: float = 6, **options: Any) -> Callable[[], object]:
     """The press, its actor known beforehand: nobody is looked up in the race."""
     return partial(
         policies.publish,
@@ -44,6 +45,7 @@ def publish(policy: RefundPolicy, *, by: str = "marketing", minutes: float = 6) 
         version=policy.version,
         in_force_from=timezone.now() + timedelta(minutes=minutes),
         actor=cast.staff(by),
+        **options,
     )
 
 
@@ -156,7 +158,7 @@ def test_an_edit_and_a_press_at_once_never_publish_what_the_publisher_has_not_re
             version=draft.version,
             in_force_from=moment,
             actor=cast.staff("marketing"),
-            seen=policies.seen_of(draft),
+            seen=seen_of(draft),
         )
         change = partial(
             policies.edit,
@@ -178,8 +180,7 @@ def test_an_edit_and_a_press_at_once_never_publish_what_the_publisher_has_not_re
 def test_without_the_currencys_lock_the_same_edit_and_press_collide(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shows the race: this is what the lock is for. If both go through here, nothing but luck kept them apart."""
     draft = begun(return_fee=60)
-    seen = policies.seen_of(draft)
-    press = partial(publish(draft), seen=seen)
+    press = publish(draft, seen=seen_of(draft))
     change = partial(
         policies.edit,
         currency="TWD",
