@@ -1,0 +1,94 @@
+"""Cards that cost nothing, drawn by the script and by the server alike, and pressed: address, resend, exchange."""
+
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Locator, expect
+
+from backoffice.local.stack import Stack
+from orders.tests.factories import FREE_DELIVERY, ago, line_body, order_body, shipment_body
+from tests.browser.visit import WAIT, Visit
+from tests.stack import Visitor
+
+Open = Callable[..., Visit]
+HOME = {
+    "recipient": "王小明",
+    "phone": "0912345678",
+    "postal_code": "220",
+    "city": "新北市",
+    "district": "板橋區",
+    "street": "中山路一段 1 號",
+}
+NEW = "請改寄到106台北市大安區和平東路一段1號3樓"
+
+
+def order_with_everything(stack: Stack, number: str) -> str:
+    """Earphones that have arrived, a case that is not packed, a stand that was lost; sent home."""
+    lost = {"packed_at": ago(days=21).isoformat(), "shipped_at": ago(days=20).isoformat()}
+    with Visitor(stack, "supervisor") as supervisor:
+        known = supervisor.get("/api/v1/orders/5531/").json()["customer"]
+        body: dict[str, Any] = order_body(
+            number,
+            lines=[
+                line_body(1, "藍牙耳機", 1200, sku="EAR", category="audio"),
+                line_body(2, "耳機殼", 380, sku="CASE"),
+                line_body(3, "手機支架", 450, sku="STAND"),
+            ],
+            shipping=FREE_DELIVERY,
+            shipments=[shipment_body({1: 1}), shipment_body({3: 1}, state="shipped", external_id="s3", **lost)],
+            customer={key: known[key] for key in ("external_id", "name", "email", "phone") if known.get(key)},
+            placed_at=ago(days=25).isoformat(),
+            shipping_address=HOME,
+        )
+        answer = supervisor.post_json("/api/v1/orders/", body)
+        assert answer.status_code in {200, 201}, answer.text
+    return number
+
+
+def words(card: Locator) -> str:
+    return " ".join(card.inner_text().split())
+
+
+def shown_part(card: Locator) -> str:
+    """What the card says of goods and places, whoever drew it."""
+    return " ".join(" ".join(card.locator(".card-items, .card-places").all_inner_texts()).split())
+
+
+def test_an_address_card_is_drawn_alike_by_script_and_server_and_changes_the_address(visit: Open, stack: Stack) -> None:
+    number = order_with_everything(stack, "5531-address")
+    ming = visit("ming")
+    ming.open_order(number)
+    ming.write(NEW)
+    drawn_by_script = shown_part(ming.sees(ming.card("address")))
+    assert "中山路一段 1 號" in drawn_by_script
+    assert "和平東路一段1號3樓" in drawn_by_script
+    ming.shoot("11-address")
+    ming.page.reload()
+    card = ming.sees(ming.card("address"))
+    assert shown_part(card) == drawn_by_script
+    card.locator("form[data-press=confirm] button").click()
+    done = ming.sees(ming.card("address", "confirmed"))
+    expect(done).to_contain_text("新")
+    expect(ming.said_by("agent").filter(has_text="和平東路一段1號3樓").last).to_be_visible(timeout=WAIT)
+    with Visitor(stack, "supervisor") as supervisor:
+        assert supervisor.get(f"/api/v1/orders/{number}/").json()["shipping_address"]["street"] == "和平東路一段1號3樓"
+    assert ming.problems == []
+
+
+def test_lost_goods_are_sent_again_by_a_press_on_a_phone(visit: Open, stack: Stack) -> None:
+    number = order_with_everything(stack, "5531-lost")
+    ming = visit("ming", device="phone")
+    ming.open_order(number)
+    ming.write("包裹一直沒到，請重新寄")
+    card = ming.sees(ming.card("resend"))
+    assert "手機支架" in words(card)
+    assert ming.fits_the_width()
+    ming.shoot("12-resend")
+    drawn_by_script = shown_part(card)
+    ming.page.reload()
+    card = ming.sees(ming.card("resend"))
+    assert shown_part(card) == drawn_by_script
+    card.locator("form[data-press=confirm] button").click()
+    ming.sees(ming.card("resend", "confirmed"))
+    expect(ming.said_by("agent").filter(has_text="rp_").last).to_be_visible(timeout=WAIT)
+    assert ming.problems == []
