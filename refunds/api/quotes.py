@@ -13,13 +13,9 @@ from orders.api import NUMBER, refusals
 from orders.strict import validated
 from refunds import access, quotes, redeem, selectors
 from refunds.api.common import NO_NOTE, PAGES, actor_of, of_order, page, wanted_state
-from refunds.bodies import (
-    NoteBody,
-    QuoteAnswer,
-    RefundAnswer,
-    ReturnAnswer,
-)
+from refunds.bodies import NoteBody, QuoteAnswer, RefundAnswer
 from refunds.choices import ChoicesBody
+from refunds.goods_bodies import ReturnAnswer
 from refunds.present import quote_as_dict, refund_as_dict, return_as_dict
 from refunds.states import Asker, QuoteState
 

@@ -1,6 +1,7 @@
 """A part of a refund that no machine can pay is paid by a person, and counts as paid from then on."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -63,7 +64,11 @@ def test_what_no_machine_could_pay_counts_as_paid_once_a_person_has() -> None:
 
 def test_it_is_neither_paid_by_hand_twice_nor_sent_afterwards() -> None:
     refund = by_hand(failed())
-    for act in (lambda: by_hand(refund), lambda: retry(refund_id=refund.pk, actor=cast.staff())):
+    acts: list[Callable[[], object]] = [
+        partial(by_hand, refund),
+        partial(retry, refund_id=refund.pk, actor=cast.staff()),
+    ]
+    for act in acts:
         with pytest.raises(Refusal) as caught:
             act()
         assert caught.value.code == "wrong_state"
