@@ -34,8 +34,8 @@ def update_shipping_address(context: Context, arguments: Arguments) -> Outcome:
 
 def places(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[dict[str, str]]:
     """Where it would have gone, if that is known, and where it will go, as the card shows them."""
-    shown = [{"label": translate("So far"), "text": in_one_line(before)}] if before else []
-    return [*shown, {"label": translate("New"), "text": in_one_line(after)}]
+    shown = [{"label": translate("Old address"), "text": in_one_line(before)}] if before else []
+    return [*shown, {"label": translate("New address"), "text": in_one_line(after)}]
 
 
 def in_one_line(address: Mapping[str, Any]) -> str:
