@@ -152,7 +152,7 @@ def test_each_list_is_filtered(auditor: Client, model: type[Model], query: str) 
 def test_a_return_tells_what_was_found_and_leads_to_what_was_sent_instead_and_back(auditor: Client) -> None:
     back, sent = Return.objects.get(), Replacement.objects.get()
     page = shown(auditor, page_of(back))
-    assert "not in the parcel × 1" in page
+    assert "缺件 × 1" in page
     assert page_of(sent) in shown(auditor, address(Return, "changelist"))
     replacement = shown(auditor, page_of(sent))
     assert page_of(back) in replacement
