@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from django.core import mail
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 from rest_framework.authtoken.models import Token
@@ -184,6 +185,20 @@ def test_the_api_lists_and_settles() -> None:
     assert api("staff").get("/api/v1/alerts/?state=open").json()["results"] == []
     assert api("staff").post("/api/v1/alerts/99/settle/", body, content_type="application/json").status_code == 404
     assert api("staff").post(address, {}, content_type="application/json").json()["field"] == "note"
+
+
+def test_a_long_list_of_alerts_costs_as_many_queries_as_a_short_one() -> None:
+    client = api("staff")
+    pending_refund()
+    counts = []
+    for number in ("6802", "6803"):
+        alerts.raise_overdue(timezone.now() + timedelta(days=16))
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get("/api/v1/alerts/").status_code == 200
+        counts.append(len(queries))
+        pending_refund(cast.place(number), (1, 1, "other"))
+    assert StaffAlert.objects.count() == 4
+    assert counts[0] == counts[1]
 
 
 def test_customers_read_neither_alerts_nor_books() -> None:

@@ -11,7 +11,7 @@ from orders.tests.factories import payment_body
 from refunds import gateways, retry, send, tasks
 from refunds.charges import charge_of
 from refunds.gateways import stripe as stripe_gateway
-from refunds.gateways.base import Charge, GatewayAnswer, GatewayRefused, GatewayTimeout, StillPending
+from refunds.gateways.base import CONNECTED, Charge, GatewayAnswer, GatewayRefused, GatewayTimeout, StillPending
 from refunds.models import GatewayAttempt, Refund
 from refunds.states import RefundState
 from refunds.stripe_facts import from_stripe, to_stripe
@@ -83,9 +83,7 @@ def test_a_definite_no_is_a_refusal_with_a_code_that_says_what_to_do(stripe: Str
     assert len(set(stripe.keys_sent())) == 2
 
 
-def test_a_key_of_stripe_that_is_wrong_is_refused_by_the_stand_in_itself(
-    stripe: Stripe, settings: Settings
-) -> None:
+def test_a_key_of_stripe_that_is_wrong_is_refused_by_the_stand_in_itself(stripe: Stripe, settings: Settings) -> None:
     settings.STRIPE_API_KEY = "sk_test_of_another_shop"
     gateways.connect("stripe", stripe_gateway.from_settings())
     tasks.send_refund(refund_of_the_case(stripe).pk)
@@ -207,6 +205,21 @@ def test_what_stripe_calls_failed_is_a_definite_no(stripe: Stripe, status: str) 
 
 
 # --- the gateway itself ---
+def test_where_stripe_is_set_up_the_simulated_gateway_pays_nobody(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.PAYMENT_GATEWAY, settings.STRIPE_API_KEY = "stripe", "sk_test_1"
+    monkeypatch.setattr(gateways, "_GATEWAYS", {})
+    before = dict(CONNECTED)
+    CONNECTED.clear()
+    try:
+        gateways.connect_configured()
+        assert set(CONNECTED) == set(gateways._GATEWAYS) == {"store_credit", "stripe"}
+    finally:
+        CONNECTED.clear()
+        CONNECTED.update(before)
+
+
 def test_the_same_key_pays_once_and_another_sum_under_it_is_no_refusal(stripe: Stripe) -> None:
     charge, gateway = _charge(stripe), gateways.get("stripe")
     first = gateway.refund(charge=charge, amount=380, idempotency_key="k")
