@@ -42,6 +42,7 @@ ACTS = {
     "refunds.elsewhere",
     "refunds.overrides",
     "refunds.payout",
+    "refunds.policies",
     "refunds.provider_events",
     "refunds.reconcile",
     "refunds.redeem",
