@@ -13,6 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from orders import audit
+from orders.models import Payment
 from refunds import charges, gateways, locks, outcome
 from refunds.gateways.base import Charge, GatewayAnswer, GatewayRefused, GatewayTimeout, StillPending
 from refunds.gateways.plan import Person, Void, Wait
@@ -67,6 +68,8 @@ def claim_allocation(allocation_id: str) -> Claim | None:
         message = f"No gateway is connected for payments through {provider}."
         _refuse_unsent(allocation, now, code="no_gateway", message=message)
         return None
+    # What an acquirer can do depends on what else is given back of the charge: one claim of a payment at a time.
+    allocation.payment = Payment.objects.select_for_update(of=("self",), no_key=True).get(pk=allocation.payment_id)
     step = charges.step_for(allocation.payment, allocation.amount, held=True, now=now)
     if isinstance(step, Wait):
         _postpone(refund, allocation, step.until)

@@ -1,15 +1,19 @@
 """Quoting and sending respect what an acquirer can do: void, wait, or a person. Nothing is called done that was not."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection, transaction
 from django.utils import timezone
 
 from orders.errors import Refusal
 from orders.models import AuditEvent, Order, Payment
 from orders.tests import cast
+from orders.tests.race import at_once, wait_until_blocked
 from refunds import gateways, send, tasks
 from refunds.charges import charge_of
 from refunds.gateways.base import GatewayRefused
@@ -108,6 +112,33 @@ def test_where_one_refund_a_day_is_taken_the_second_waits_for_tomorrow() -> None
     not_before = RefundAllocation.objects.get(refund=second).not_before
     assert not_before is not None
     assert timezone.localtime(not_before).date() == timezone.localdate() + timedelta(days=1)
+
+
+def test_two_workers_at_once_send_one_of_two_refunds_that_day() -> None:
+    acquirer(refunds_per_day=1)
+    order = cast.place("6108", lines=[("書", 100, 2)])
+    refunds = [pending_refund(order, (1, 1, "other")) for _ in range(2)]
+    at_once([partial(tasks.send_refund, refund.pk) for refund in refunds])
+    assert sorted(map(state_of, refunds)) == [RefundState.PENDING, RefundState.SUCCEEDED]
+
+
+def test_claims_of_one_payment_wait_for_each_other() -> None:
+    refund = pending_refund(cast.place("6109", lines=[("書", 100, 2)]), (1, 1, "other"))
+    part = refund.allocations.get()
+    with ThreadPoolExecutor(1) as other, transaction.atomic():
+        Payment.objects.select_for_update(no_key=True).get(pk=part.payment_id)
+        claimed = other.submit(_claim, part.pk)
+        wait_until_blocked(1)
+        assert not claimed.done()
+        transaction.set_rollback(True)
+    assert claimed.result(20)
+
+
+def _claim(allocation_id: str) -> bool:
+    try:
+        return send.claim_allocation(allocation_id) is not None
+    finally:
+        connection.close()
 
 
 # --- only whole charges, and for a time ---
