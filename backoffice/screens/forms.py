@@ -70,4 +70,5 @@ def money_of(text: str, currency: str, *, field: str = "amount") -> int:
     if found is None:
         example = "12.50" if decimals else "120"
         raise InvalidInput(field, _("Write an amount like %(example)s.") % {"example": example})
-    return int(found[1]) * 10**decimals + int(found[2] or 0)
+    scale: int = 10**decimals
+    return int(found[1]) * scale + int(found[2] or 0)

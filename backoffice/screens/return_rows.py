@@ -107,14 +107,15 @@ def _count(
     return Count(name, label, value)
 
 
-def counted(form: QueryDict) -> dict[str, dict[str, int | str]] | None:
+def counted(form: QueryDict) -> dict[str, dict[str, int]] | None:
     """`count.li_1.damaged` = `1` as `{"li_1": {"damaged": 1}}`; None when the form says nothing of pieces.
 
-    What is no whole number stays text, and the service refuses it by the field's name. An empty box is a zero.
+    An empty box is a zero. What is no whole number counts as −1, which the service refuses by the field's name.
     """
-    found: dict[str, dict[str, int | str]] = defaultdict(dict)
+    found: dict[str, dict[str, int]] = defaultdict(dict)
     for name, value in form.items():
         if name.startswith(COUNT):
             line_item_id, _, state = name.removeprefix(COUNT).rpartition(".")
-            found[line_item_id][state] = whole_number(str(value) or "0")
+            count = whole_number(str(value) or "0")
+            found[line_item_id][state] = count if isinstance(count, int) else -1
     return dict(found) or None
