@@ -127,6 +127,54 @@ def test_approvals_and_returns(visit: Open) -> None:
     supervisor.shoot("19-returns")
 
 
+def test_the_forms_for_what_else_a_shop_gives_back(visit: Open, stack: Stack) -> None:
+    staff, number = visit("staff"), another_5531(stack, "5531-forms")
+    staff.page.goto(f"/staff/orders/{number}/exchange/")
+    staff.page.get_by_label("藍牙耳機 li_1").check()
+    staff.page.locator("input[type=search][name^=words]").fill("藍牙")
+    staff.sees(staff.page.locator("input[type=radio][value=EAR-WHITE]"))
+    check(staff)
+    staff.page.goto("/staff/orders/5477/exception/")
+    staff.page.get_by_label("藍牙喇叭 li_1").check()
+    staff.sees(staff.page.locator("[data-amount]"))
+    check(staff)
+    for path in ("5613/resend", f"{number}/compensation", "5610/address"):
+        staff.page.goto(f"/staff/orders/{path}/")
+        check(staff)
+    staff.page.get_by_label("電話").fill("不是電話")
+    staff.page.get_by_role("button", name="儲存地址").click()
+    staff.sees(staff.page.locator("[aria-invalid=true]"))
+    check(staff)
+    supervisor = visit("supervisor")
+    supervisor.page.goto("/staff/orders/5618/refund-elsewhere/")
+    check(supervisor)
+    for path in ("/staff/books/", "/staff/replacements/?all=1", "/staff/approvals/?all=1"):
+        supervisor.page.goto(path)
+        check(supervisor)
+
+
+def test_the_returns_desk_from_the_number_on_the_parcel_to_the_acceptance(visit: Open, stack: Stack) -> None:
+    (back,) = rows(
+        stack,
+        "select r.id from refunds_return r join orders_order o on o.id = r.order_id"
+        " where o.number = '5623' and r.kind = 'refund'",
+    )
+    warehouse = visit("warehouse", device="phone")
+    warehouse.page.goto("/staff/returns/")
+    warehouse.page.get_by_role("searchbox").fill(back["id"][-6:])
+    warehouse.page.get_by_role("button", name="搜尋").click()
+    warehouse.page.wait_for_url(f"**/staff/returns/{back['id']}/")
+    check(warehouse)
+    warehouse.page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    warehouse.shoot("20-returns-desk")
+    warehouse.page.get_by_role("button", name="已收到退貨").click()
+    warehouse.sees(warehouse.page.get_by_role("button", name="驗收並退款"))
+    check(warehouse)
+    warehouse.page.get_by_role("button", name="驗收並退款").click()
+    warehouse.sees(warehouse.page.locator(".notice.tone-good"))
+    check(warehouse)
+
+
 def test_a_long_talk_does_not_make_the_page_longer(visit: Open, talk: str) -> None:
     """On a wide screen the conversation scrolls inside its frame, with all that is hidden in it."""
     ming = visit("ming")
