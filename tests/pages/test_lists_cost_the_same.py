@@ -15,6 +15,7 @@ from orders.tests import cast
 from orders.tests.factories import shipment_body
 from refunds import approvals, compensation, overrides
 from refunds.alerts import raise_alert
+from refunds.exchange_check import parse_exchange
 from refunds.models import Approval, BooksCompared, Refund
 from refunds.redeem import redeem
 from refunds.resend import resend
@@ -63,8 +64,11 @@ def a_return_with_findings(index: int) -> None:
 
 
 def an_exchange(index: int) -> None:
+    """For another product of the same price: rows name what was bought and what is wanted."""
+    a_product(index)
     order = cast.place(f"Q{index}", lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1})])
-    lines = choices((1, 1, "defective"))
+    wish = {"line_item_id": "li_1", "quantity": 1, "reason": "defective", "product_id": f"S{index}"}
+    lines = parse_exchange({"lines": [wish]})
     request_exchange(order=order, lines=lines, actor=cast.shopper(), request_ref=f"test:{index}")
 
 
