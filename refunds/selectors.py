@@ -103,11 +103,6 @@ def approvals() -> QuerySet[Approval]:
     return Approval.objects.select_related("order", "asked_by", "decided_by").order_by("-created_at", "-pk")
 
 
-def waiting_for_approval() -> QuerySet[Refund]:
-    """Refunds that a second person has to decide about, the oldest first."""
-    return refunds().filter(state=RefundState.PENDING_APPROVAL).order_by("created_at", "pk")
-
-
 def needs_a_look() -> QuerySet[Refund]:
     """Refunds that a person has to see to, the oldest first.
 

@@ -15,7 +15,7 @@ from orders.errors import Refusal
 
 _KEPT: Final = "screens.refused_form"
 # Longer than anything a form here takes: what exceeds it is not kept.
-_LONGEST_KEPT: Final = 2_000
+_LONGEST_KEPT: Final = 5_000
 _MOST_FIELDS: Final = 60
 
 

@@ -132,3 +132,11 @@ def test_a_failed_turn_offers_the_customer_another_try_and_a_person() -> None:
     assert newest_turn(order).state == TurnState.QUEUED
     browser.post("/orders/5531/chat/person/")
     assert "已請客服同事加入" in text_of(browser.get("/orders/5531/"))
+
+
+def test_an_answer_that_is_too_long_stands_in_its_field_again() -> None:
+    conversation = said(cast.order_5531())
+    too_long = "長" * 4001
+    path = f"/staff/conversations/{conversation.pk}/reply/"
+    page = text_of(signed_in("staff").post(path, {"text": too_long}, follow=True))
+    assert f">{too_long}</textarea>" in page
