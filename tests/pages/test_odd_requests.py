@@ -6,6 +6,8 @@ from django.test import Client
 from orders.errors import InvalidInput
 from orders.tests import cast
 from orders.tests.factories import shipment_body
+from refunds.models import Approval, Refund, Return
+from tests.pages.visiting import signed_in, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -54,3 +56,24 @@ def test_a_body_that_contradicts_itself_is_a_bad_request(ming: Client) -> None:
     with pytest.raises(InvalidInput) as refused:
         cast.place("7001", shipments=[shipment_body({1: 2})])
     assert refused.value.field == "shipments[0].lines[0].quantity"
+
+
+FORMS = {
+    "/staff/orders/5531/exchange/": ("pick", "quantity.li_1.exchange", "product.li_1.exchange", "words.li_1.exchange"),
+    "/staff/orders/5531/resend/": ("pick", "quantity.li_1.resend", "note", "token"),
+    "/staff/orders/5531/exception/": ("pick", "quantity.li_1.return", "reason.li_1.return", "note"),
+    "/staff/orders/5531/exception/preview/": ("pick", "quantity.li_1.return", "reason.li_1.return"),
+    "/staff/orders/5531/compensation/": ("amount", "reason", "token"),
+    "/staff/orders/5531/address/": ("recipient", "phone", "postal_code", "city", "district", "street"),
+    "/staff/orders/5531/refund-elsewhere/": ("amount", "external_ref", "payment_id", "for", "pick", "note"),
+}
+
+
+@pytest.mark.parametrize("odd", ["\x00", "li_1.\x00", "𝟙", "９", "-1", "9" * 5000, "'); --", "<script>", "\u202e"])
+@pytest.mark.parametrize("path", FORMS)
+def test_whatever_stands_in_a_form_of_the_staff_it_is_refused_and_nothing_moves(path: str, odd: str) -> None:
+    cast.order_5531()
+    answer = signed_in("supervisor").post(path, dict.fromkeys(FORMS[path], odd))
+    assert answer.status_code < 500
+    assert "<script>" not in text_of(answer).replace("<script type", "")
+    assert [model.objects.count() for model in (Return, Refund, Approval)] == [0, 0, 0]
