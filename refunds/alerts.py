@@ -12,7 +12,8 @@ from typing import Any, Final
 from django.conf import settings
 from django.core.mail import send_mail
 from django.db import connection, transaction
-from django.db.models import Exists, Min, OuterRef, Q
+from django.db.models import Exists, Min, OuterRef, Q, Value
+from django.db.models.functions import Concat
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
@@ -142,17 +143,23 @@ def _waiting(before: datetime) -> Iterator[Waiting]:
         allocation__refund=OuterRef("pk"), trouble=Trouble.FAILED_AFTER_PAYMENT, settled_at=None
     )
     refunds = Refund.objects.filter(~Q(state__in=FINISHED) | Exists(unpaid)).select_related("order", "return_request")
-    due = refunds.filter(Q(created_at__lte=before) | Q(return_request__in=received)).order_by("created_at")
-    for refund in due[:BATCH]:
+    due = refunds.filter(Q(created_at__lte=before) | Q(return_request__in=received)).exclude(_told_twice())
+    for refund in due.order_by("created_at")[:BATCH]:
         request: Return | None = getattr(refund, "return_request", None)
         since = min(refund.created_at, received.get(request.pk, refund.created_at)) if request else refund.created_at
         yield Waiting(refund.pk, since, refund.order, refund, refund.amount, refund.state)
     here = Return.objects.filter(
         pk__in=received, state__in=[ReturnState.RECEIVED, ReturnState.ACCEPTED], kind=ReturnKind.REFUND, refund=None
-    ).select_related("order", "quote")
-    for request in here[:BATCH]:
+    ).exclude(_told_twice())
+    for request in here.select_related("order", "quote").order_by("created_at")[:BATCH]:
         promised = request.quote.amount if request.quote else 0
         yield Waiting(request.pk, received[request.pk], request.order, None, promised, request.state)
+
+
+def _told_twice() -> Exists:
+    """Rows that have had their last alert: however many of them wait, they hide none that has not."""
+    last = Concat(OuterRef("pk"), Value(f":{LEVELS[-1][1]}"))
+    return Exists(StaffAlert.objects.filter(kind=AlertKind.OVERDUE, subject=last))
 
 
 def _received_at(before: datetime) -> dict[str, datetime]:

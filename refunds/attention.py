@@ -1,7 +1,11 @@
 """A person settles with the payment provider what no machine may.
 
-That is: paid after a refusal, another sum than asked, or failed after it was paid.
+That is: paid after a refusal, another sum than asked, or failed after it was paid. `settle` says that it is paid;
+`admit_failure`, that what was reported as failed after it was paid has failed indeed.
 """
+
+from collections.abc import Sequence
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -13,7 +17,7 @@ from refunds.choices import clean_note
 from refunds.holding import MoneyMoved, hold_money, release_money
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
 from refunds.retry import RETRY
-from refunds.states import UNDECIDED, AllocationState
+from refunds.states import UNDECIDED, AllocationState, AttemptOutcome, Trouble
 
 
 @transaction.atomic
@@ -25,20 +29,46 @@ def settle(*, refund_id: str, actor: Actor, note: str) -> Refund:
     Refusal wrong_state where there is nothing to settle, or where a newer attempt of the same part is still on its way,
     or payment_cannot_take where the books of the payment that has paid are full.
     """
-    if actor.kind != "staff":
-        raise NotAllowed(RETRY)
-    actor.require(RETRY)
-    text = clean_note(note, required=True)
-    _, refund = locks.order_and_refund(refund_id)
-    troubled = GatewayAttempt.objects.filter(allocation__refund=refund, settled_at=None).exclude(trouble="")
-    attempts = list(troubled.select_related("payment").order_by("pk"))
-    if not attempts:
-        raise errors.wrong_state(f"{refund.pk} ({refund.get_state_display()})")
+    text, refund, attempts = _troubled(refund_id, actor, note)
     for attempt in attempts:
         _, allocation = locks.refund_and_allocation(attempt.allocation_id)
         _settle(attempt, allocation, refund, actor, text)
     outcome.follow_allocations(refund, actor=actor, reason=text)
     return refund
+
+
+@transaction.atomic
+def admit_failure(*, refund_id: str, actor: Actor, note: str) -> Refund:
+    """Say that what was reported as failed after it was paid has failed: the money is with the shop again.
+
+    Each such part is refused from then on, so that it can be sent once more (`retry.py`) or paid by hand. As `settle`;
+    Refusal wrong_state where no part was reported so.
+    """
+    text, refund, attempts = _troubled(refund_id, actor, note, trouble=Trouble.FAILED_AFTER_PAYMENT)
+    for attempt in attempts:
+        _, allocation = locks.refund_and_allocation(attempt.allocation_id)
+        allocation.state = AllocationState.FAILED
+        allocation.save(update_fields=["state"])
+        # No trouble any more but a plain refusal; what it was stays in the history.
+        fields = {"outcome": AttemptOutcome.REFUSED, "trouble": "", "settled_at": timezone.now()}
+        GatewayAttempt.objects.filter(pk=attempt.pk).update(**fields)
+        _audit("attempt.refused", attempt, refund, actor, text, {"code": attempt.code})
+    outcome.follow_allocations(refund, actor=actor, reason=text)
+    return refund
+
+
+def _troubled(refund_id: str, actor: Actor, note: str, **which: Any) -> tuple[str, Refund, Sequence[GatewayAttempt]]:
+    """The note, and the refund with its attempts that nobody has settled, its order and itself locked."""
+    if actor.kind != "staff":
+        raise NotAllowed(RETRY)
+    actor.require(RETRY)
+    text = clean_note(note, required=True)
+    _, refund = locks.order_and_refund(refund_id)
+    troubled = GatewayAttempt.objects.filter(allocation__refund=refund, settled_at=None, **which).exclude(trouble="")
+    attempts = list(troubled.select_related("payment").order_by("pk"))
+    if not attempts:
+        raise errors.wrong_state(f"{refund.pk} ({refund.get_state_display()})")
+    return text, refund, attempts
 
 
 def _settle(attempt: GatewayAttempt, allocation: RefundAllocation, refund: Refund, actor: Actor, note: str) -> None:
@@ -50,18 +80,21 @@ def _settle(attempt: GatewayAttempt, allocation: RefundAllocation, refund: Refun
         _book_where_it_was_paid(attempt, allocation, refund)
         outcome.count_as_paid(attempt, allocation)
     GatewayAttempt.objects.filter(pk=attempt.pk).update(settled_at=timezone.now())
+    moved = {"booked_on": {"before": booked_on, "after": allocation.payment_id}}
+    _audit("attempt.settled", attempt, refund, actor, note, moved)
+
+
+def _audit(
+    action: str, attempt: GatewayAttempt, refund: Refund, actor: Actor, note: str, outcome: dict[str, Any]
+) -> None:
     audit.record(
-        action="attempt.settled",
+        action=action,
         actor=actor,
         subject_type="gateway_attempt",
         subject_id=str(attempt.pk),
         order=refund.order,
         chosen={"note": note},
-        outcome={
-            "trouble": attempt.trouble,
-            "provider_refund_id": attempt.provider_refund_id,
-            "booked_on": {"before": booked_on, "after": allocation.payment_id},
-        },
+        outcome={"trouble": attempt.trouble, "provider_refund_id": attempt.provider_refund_id, **outcome},
         correlation={"refund_id": refund.pk, "idempotency_key": attempt.idempotency_key},
     )
 

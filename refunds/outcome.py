@@ -49,8 +49,8 @@ def move_refund(*, refund: Refund, to: RefundState, actor: Actor, reason: str = 
     before = refund.state
     if to not in REFUND_MOVES[before]:
         raise WrongMove(f"{refund.pk}: {before} → {to}")
-    if to in FINISHED:
-        fields["finished_at"] = timezone.now()
+    if to in FINISHED or before in FINISHED:
+        fields["finished_at"] = timezone.now() if to in FINISHED else None
     if Refund.objects.filter(pk=refund.pk, state=before).update(state=to, **fields) != 1:
         raise WrongMove(f"{refund.pk} is not {before} any more")
     refund.refresh_from_db()
@@ -201,17 +201,21 @@ def note_pending(attempt: GatewayAttempt, pending: StillPending) -> None:
 def record_failed_after_payment(attempt: GatewayAttempt, *, code: str, message: str) -> bool:
     """The gateway had paid and now says that it failed after all: the money is back at the shop. A person's matter.
 
-    The refund stays succeeded, for no machine may pay again. True if it is news; else nothing is written.
+    The refund is in doubt again, for nobody may read that it was paid and no machine may pay twice: a person says
+    which it is (`attention.py`). True if it is news; else nothing is written.
     """
     with transaction.atomic():
-        refund, _ = locks.refund_and_allocation(attempt.allocation_id)
+        refund, allocation = locks.refund_and_allocation(attempt.allocation_id)
         paid = GatewayAttempt.objects.filter(pk=attempt.pk, outcome=AttemptOutcome.SUCCEEDED)
         fields = {"trouble": Trouble.FAILED_AFTER_PAYMENT, "code": code[:64], "message": message[:240]}
         if paid.exclude(trouble=Trouble.FAILED_AFTER_PAYMENT).update(settled_at=None, **fields) != 1:
             return False
         log.error(f"gateway.{Trouble.FAILED_AFTER_PAYMENT}", attempt=attempt.idempotency_key, refund_id=refund.pk)
         _audit_attempt(attempt, Trouble.FAILED_AFTER_PAYMENT, fields, refund)
-        tell_on_commit(refund_moved, refund_id=refund.pk)
+        if allocation.state == AllocationState.SUCCEEDED:
+            allocation.state = AllocationState.UNKNOWN
+            allocation.save(update_fields=["state"])
+            follow_allocations(refund, reason=Trouble.FAILED_AFTER_PAYMENT)
         return True
 
 

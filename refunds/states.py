@@ -19,6 +19,12 @@ class QuoteState(models.TextChoices):
     DECLINED = "declined", _("declined")
 
 
+# An open quote ends once.
+QUOTE_MOVES: dict[str, frozenset[str]] = {
+    state: frozenset(QuoteState) - {state} if state == QuoteState.OPEN else frozenset() for state in QuoteState
+}
+
+
 class EndedBecause(models.TextChoices):
     """Why a quote is superseded: the refusal is worded anew from it whenever somebody asks."""
 
@@ -60,7 +66,8 @@ REFUND_MOVES: dict[str, frozenset[str]] = {
     RefundState.UNKNOWN: frozenset({RefundState.SUCCEEDED, RefundState.FAILED}),
     # By a person's retry; or because the gateway reports that it has paid after all.
     RefundState.FAILED: frozenset({RefundState.PENDING, RefundState.SUCCEEDED}),
-    RefundState.SUCCEEDED: frozenset(),
+    # Only where the provider reports that what it had paid has failed after all.
+    RefundState.SUCCEEDED: frozenset({RefundState.UNKNOWN}),
     RefundState.REJECTED: frozenset(),
     RefundState.EXPIRED: frozenset(),
 }
@@ -87,6 +94,14 @@ class AttemptOutcome(models.TextChoices):
     UNKNOWN = "unknown", _("unknown")
 
 
+ATTEMPT_MOVES: dict[str, frozenset[str]] = {
+    AttemptOutcome.SENDING: frozenset({AttemptOutcome.SUCCEEDED, AttemptOutcome.REFUSED, AttemptOutcome.UNKNOWN}),
+    AttemptOutcome.UNKNOWN: frozenset({AttemptOutcome.SUCCEEDED, AttemptOutcome.REFUSED}),
+    # A payment that is reported late is a fact.
+    AttemptOutcome.REFUSED: frozenset({AttemptOutcome.SUCCEEDED}),
+    # Only by a person, after the gateway has reported that it failed after all.
+    AttemptOutcome.SUCCEEDED: frozenset({AttemptOutcome.REFUSED}),
+}
 # Attempts whose fate is not known yet: the gateway has the last word.
 UNDECIDED = frozenset({AttemptOutcome.SENDING, AttemptOutcome.UNKNOWN})
 

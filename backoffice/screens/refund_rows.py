@@ -11,7 +11,7 @@ from orders.money import format_money
 from refunds import selectors
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
 from refunds.settling import by_machine
-from refunds.states import AllocationState, AttemptOutcome, RefundState
+from refunds.states import AllocationState, AttemptOutcome, RefundState, Trouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,7 @@ class RefundRow:
     can_be_sent_again: bool
     others: list[Payment]
     has_to_be_settled: bool
+    may_have_failed: bool
     has_to_be_assigned: bool
 
 
@@ -51,6 +52,7 @@ def _row(refund: Refund) -> RefundRow:
         can_be_sent_again=sendable,
         others=_others(refund, _sum(refused)) if sendable else [],
         has_to_be_settled=bool(unsettled),
+        may_have_failed=any(attempt.trouble == Trouble.FAILED_AFTER_PAYMENT for attempt in unsettled),
         has_to_be_assigned=refund.needs_assignment,
     )
 

@@ -15,7 +15,7 @@ from orders.actors import staff_actor
 from orders.strict import validated
 from refunds import by_hand
 from refunds.access import refund_for
-from refunds.attention import settle
+from refunds.attention import admit_failure, settle
 from refunds.deciding_bodies import ByHandBody
 from refunds.retry import retry
 
@@ -49,6 +49,21 @@ def settled(request: HttpRequest, refund_id: str) -> HttpResponse:
     def work() -> str:
         settle(refund_id=refund.pk, actor=staff_actor(request.user), note=request.POST.get("note", ""))
         return _("%(refund)s counts as paid, once and as asked.") % {"refund": refund.pk}
+
+    return act(request, work, back=next_path(request, reverse("staff-order", args=[refund.order.number])))
+
+
+@require_POST
+@staff_screen(RETRY)
+def failed_after_all(request: HttpRequest, refund_id: str) -> HttpResponse:
+    """What the provider had paid and then reported as failed has failed: it can be sent once more."""
+    refund = refund_for(request.user, refund_id)
+
+    def work() -> str:
+        admit_failure(refund_id=refund.pk, actor=staff_actor(request.user), note=request.POST.get("note", ""))
+        return _("%(refund)s has failed after all. Send it once more, or choose another payment.") % {
+            "refund": refund.pk
+        }
 
     return act(request, work, back=next_path(request, reverse("staff-order", args=[refund.order.number])))
 

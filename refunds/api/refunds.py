@@ -87,6 +87,25 @@ class SettleView(APIView):
         return Response(refund_as_dict(attention.settle(refund_id=refund.pk, actor=actor, note=note)))
 
 
+class AdmitFailureView(APIView):
+    @extend_schema(
+        operation_id="refunds_admit_failure",
+        summary="Say that a refund has failed after it was paid",
+        description=(
+            "For a refund of which the provider has reported that it failed after it was paid: somebody has looked "
+            "into it there, and the money is with the shop again. It can be sent once more afterwards. Needs a "
+            "`note` and the permission `refunds.retry_refund`."
+        ),
+        request=NoteBody,
+        responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},
+    )
+    def post(self, request: Request, refund_id: str) -> Response:
+        refund = access.refund_for(request, refund_id)
+        note = validated(NoteBody, request.data).get("note", "")
+        actor = actor_of(request, refund.order)
+        return Response(refund_as_dict(attention.admit_failure(refund_id=refund.pk, actor=actor, note=note)))
+
+
 class ApproveView(APIView):
     @extend_schema(
         operation_id="refunds_approve",

@@ -41,6 +41,7 @@ from refunds import (
     tasks,
 )
 from refunds.acceptance import accept
+from refunds.attention import admit_failure
 from refunds.gateways.base import GatewayAnswer
 from refunds.models import Approval, GatewayAttempt, Refund, RefundPolicy, RefundQuote, Replacement, Return
 from refunds.policy_selectors import newest_settling
@@ -48,13 +49,14 @@ from refunds.redeem import redeem
 from refunds.retry import retry
 from refunds.states import (
     APPROVAL_MOVES,
+    ATTEMPT_MOVES,
     OPEN_RETURNS,
     POLICY_MOVES,
+    QUOTE_MOVES,
     REFUND_MOVES,
     REPLACEMENT_MOVES,
     RETURN_MOVES,
     PolicyState,
-    QuoteState,
 )
 from refunds.tests.ask import ask
 from refunds.tests.going_back import accepted_exchange, exchange, leaves, parcel_is, sent_again, warehouse
@@ -63,16 +65,6 @@ from refunds.tests.paying import pending_refund, switch_on, time_passes
 Moves = Mapping[str, frozenset[str]]
 Door = Callable[[Any], object]
 
-# Without a table of their own in states.py: an open quote ends once, and an attempt is what the gateway says of it.
-QUOTE_MOVES: Final[Moves] = {
-    state: frozenset(QuoteState.values) - {"open"} if state == "open" else frozenset() for state in QuoteState.values
-}
-ATTEMPT_MOVES: Final[Moves] = {
-    "sending": frozenset({"succeeded", "refused", "unknown"}),
-    "unknown": frozenset({"succeeded", "refused"}),
-    "refused": frozenset({"succeeded"}),  # a payment that is reported late is a fact
-    "succeeded": frozenset(),
-}
 NOTE: Final = "依規定處理"
 numbers: Iterator[int] = count(60_001)
 
@@ -424,6 +416,11 @@ def refused_late(refund: Refund) -> None:
         refused(attempt_of(refund))
 
 
+def failed_after_all(attempt: GatewayAttempt) -> None:
+    """The gateway takes back what it had said."""
+    outcome.record_failed_after_payment(attempt, code="expired_card", message="")
+
+
 def doubted(attempt: GatewayAttempt) -> None:
     outcome.record_doubt(attempt, started_at=attempt.started_at)
 
@@ -442,6 +439,7 @@ REFUND_DOORS: Final[dict[Any, Door]] = {
     ("pending", "failed"): send_while("refuse"),
     ("unknown", "failed"): ask_the_gateway,
     ("pending", "unknown"): send_while("timeout_after"),
+    ("succeeded", "unknown"): lambda refund: failed_after_all(attempt_of(refund)),
 }
 
 
@@ -474,10 +472,21 @@ def make_attempt(before: str, after: str) -> GatewayAttempt:
     attempt = attempt_of(refund)
     if before != "sending":
         ATTEMPT_DOORS[before](attempt)
+    if (before, after) == ("succeeded", "refused"):
+        failed_after_all(attempt)
     return attempt
 
 
-ATTEMPT_DOORS: Final[dict[Any, Door]] = {"succeeded": paid, "refused": refused, "unknown": doubted}
+def admitted(attempt: GatewayAttempt) -> None:
+    admit_failure(refund_id=attempt.allocation.refund_id, actor=boss(), note=NOTE)
+
+
+ATTEMPT_DOORS: Final[dict[Any, Door]] = {
+    "succeeded": paid,
+    "refused": refused,
+    ("succeeded", "refused"): admitted,
+    "unknown": doubted,
+}
 
 PAYING: Final = {
     "refund": Machine("refund", REFUND_MOVES, make_refund, REFUND_DOORS, move_refund),

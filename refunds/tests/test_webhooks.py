@@ -9,14 +9,17 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
+from orders.actors import staff_actor
 from orders.errors import Refusal
 from orders.models import Order
 from orders.tests import cast
 from orders.tests.factories import payment_body
 from orders.tests.race import at_once
 from refunds import elsewhere, outcome, provider_events, send, tasks
+from refunds.attention import admit_failure, settle
 from refunds.gateways.base import GatewayAnswer
 from refunds.models import GatewayAttempt, ProviderEvent, Refund, StaffAlert
+from refunds.retry import retry
 from refunds.states import AlertKind, RefundKind, RefundState, Trouble
 from refunds.tests.ask import ask
 from refunds.tests.conftest import disconnect
@@ -205,7 +208,7 @@ def test_whatever_the_order_of_the_reports_a_refund_that_failed_is_never_called_
         reports("refund.updated", refund_told(stripe, status=status))
     attempt = GatewayAttempt.objects.get()
     if order_of_arrival.index("succeeded") < order_of_arrival.index("failed"):
-        assert (state_of(refund), attempt.trouble) == (RefundState.SUCCEEDED, Trouble.FAILED_AFTER_PAYMENT)
+        assert (state_of(refund), attempt.trouble) == (RefundState.UNKNOWN, Trouble.FAILED_AFTER_PAYMENT)
         assert alerts_of(AlertKind.DIFFERENCE) == ["stripe:state:re_1"]
     else:
         assert (state_of(refund), attempt.outcome) == (RefundState.FAILED, "refused")
@@ -220,12 +223,43 @@ def test_a_refund_that_fails_after_it_was_paid_is_a_persons_matter_and_no_machin
     tasks.sweep()
     attempt = GatewayAttempt.objects.get()
     assert (state_of(refund), attempt.trouble, attempt.code) == (
-        RefundState.SUCCEEDED,
+        RefundState.UNKNOWN,
         Trouble.FAILED_AFTER_PAYMENT,
         "expired_or_canceled_card",
     )
     assert len(stripe.posts()) == 1
     assert refund.order.audit_events.filter(action="attempt.failed_after_paid").count() == 1
+
+
+def test_a_person_says_that_it_has_failed_indeed_and_only_then_can_it_be_sent_once_more(
+    stripe: Stripe, refund: Refund
+) -> None:
+    tasks.send_refund(refund.pk)
+    supervisor = staff_actor(cast.staff_user("supervisor"))
+    with pytest.raises(Refusal, match=refund.pk):  # nothing was reported yet
+        admit_failure(refund_id=refund.pk, actor=supervisor, note="打電話問過了")
+    reports("refund.failed", refund_told(stripe, status="failed", failure_reason="expired_or_canceled_card"))
+    with pytest.raises(Refusal):
+        retry(refund_id=refund.pk, actor=supervisor)
+    admit_failure(refund_id=refund.pk, actor=supervisor, note="收單行說退款失敗")
+    assert (state_of(refund), GatewayAttempt.objects.get().outcome) == (RefundState.FAILED, "refused")
+    # The same report once more is nothing new, and an old success is older news.
+    reports("refund.updated", refund_told(stripe, status="failed"))
+    retry(refund_id=refund.pk, actor=supervisor)
+    tasks.send_refund(refund.pk)
+    assert state_of(refund) == RefundState.SUCCEEDED
+    assert len(stripe.posts()) == 2
+    refund.refresh_from_db()
+    assert refund.finished_at is not None
+
+
+def test_a_person_says_that_it_was_paid_all_the_same(stripe: Stripe, refund: Refund) -> None:
+    tasks.send_refund(refund.pk)
+    reports("refund.failed", refund_told(stripe, status="failed"))
+    refund.refresh_from_db()
+    assert refund.finished_at is None
+    settle(refund_id=refund.pk, actor=staff_actor(cast.staff_user("supervisor")), note="收單行確認已退")
+    assert (state_of(refund), len(stripe.posts())) == (RefundState.SUCCEEDED, 1)
 
 
 def test_a_report_of_another_sum_than_was_asked_is_no_success(stripe: Stripe, refund: Refund) -> None:

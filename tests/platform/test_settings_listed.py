@@ -5,7 +5,20 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-READERS = {"read", "number", "boolean", "text", "address", "addresses", "str", "list", "int", "bool", "db_url", "email_url"}
+READERS = {
+    "read",
+    "number",
+    "boolean",
+    "text",
+    "address",
+    "addresses",
+    "str",
+    "list",
+    "int",
+    "bool",
+    "db_url",
+    "email_url",
+}
 # By `make demo`, and by the stand-in model.
 READ_ELSEWHERE = {"PORT", "OFFLINE_FIRST_TOKEN_MS", "OFFLINE_TOKENS_PER_SECOND"}
 
