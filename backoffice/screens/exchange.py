@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -87,8 +87,10 @@ def exchange(request: HttpRequest, number: str) -> HttpResponse:
 def products(request: HttpRequest, number: str, line_item_id: str) -> HttpResponse:
     """What the words find for one line, alone: fetched while they are typed."""
     order = order_for_staff(request.user, number)
-    found = [wish for wish in wishes_of(order, request.GET) if wish.row.item.line_item_id == line_item_id]
-    return render(request, "staff/_offers.html", {"order": order, "wish": found[0] if found else None})
+    wish = next((wish for wish in wishes_of(order, request.GET) if wish.row.item.line_item_id == line_item_id), None)
+    if wish is None:
+        raise Http404
+    return render(request, "staff/_offers.html", {"order": order, "wish": wish})
 
 
 def wishes_of(order: Order, typed: QueryDict) -> list[Wish]:

@@ -85,6 +85,9 @@ def test_a_compensation_shows_who_asked_and_why_and_is_paid_when_it_is_approved(
     supervisor.post(f"/staff/approvals/{asked.pk}/approve/", {"reason": "合理"})
     refund = Refund.objects.get()
     assert (state_of(asked), refund.kind, refund.amount) == ("approved", "compensation", 100)
+    theirs = text_of(signed_in("ming").get("/orders/5531/"))
+    assert f"補償 <code>{refund.pk}</code>" in theirs
+    assert '<span class="badge tone-info">補償</span>' in text_of(signed_in("staff").get("/staff/orders/5531/"))
 
 
 def test_an_exception_shows_the_rule_and_the_steps_and_opens_the_return() -> None:

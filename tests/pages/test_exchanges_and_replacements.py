@@ -66,6 +66,7 @@ def test_another_product_of_the_same_price_is_found_by_words_and_chosen() -> Non
     assert "絲襪" not in found
     assert 'value="SKU-毛襪禮盒"  disabled' in found
     assert "<html" not in found
+    assert staff.get("/staff/orders/9302/exchange/products/li_9/").status_code == 404
     post(staff, "/staff/orders/9302/exchange/", exchange_form(**{"product.li_1.exchange": wool.sku}))
     assert Return.objects.get().lines.get().product == wool
     wool.refresh_from_db()
