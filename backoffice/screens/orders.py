@@ -1,7 +1,7 @@
 """Staff's orders: search, and one order with its goods, money, parcels and history."""
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, Final
 
 from django.core.paginator import Paginator
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
@@ -28,6 +28,16 @@ PER_PAGE = 25
 TRAIL_LENGTH = 40
 LONGEST_SEARCH = 100
 SHORTEST_PHONE_END = 3
+# What a public number begins with, and what of an order it names.
+NUMBERED: Final = {
+    "rf": "refunds",
+    "rt": "returns",
+    "rp": "replacements",
+    "ap": "approvals",
+    "rq": "refund_quotes",
+    "sh": "shipments",
+    "pay": "payments",
+}
 
 
 @never_cache
@@ -43,12 +53,15 @@ def order_list(request: HttpRequest) -> HttpResponse:
 
 
 def matching(search: str) -> QuerySet[Order]:
-    """By number, customer's name or e-mail, end of the phone number, or tracking number; all for an empty search."""
+    """By number, customer's name or e-mail, end of the phone number, tracking number, or the number of a refund, a
+    return or what else belongs to an order; all for an empty search."""
     if not search:
         return Order.objects.all()
     parcels = Shipment.objects.filter(order=OuterRef("pk"), tracking_number__iexact=search)
     found = Q(customer__name__icontains=search) | Q(customer__email__icontains=search)
     found |= Q(number__icontains=search.lstrip("#") or search)
+    if (relation := NUMBERED.get(search.partition("_")[0].lower())) is not None:
+        found |= Q(pk__in=Order.objects.filter(**{f"{relation}__pk": search.lower()}).values("pk"))
     digits = search.replace("-", "").replace(" ", "")
     if digits.isdigit() and len(digits) >= SHORTEST_PHONE_END:
         found |= Q(phone_digits__endswith=digits)

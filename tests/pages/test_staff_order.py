@@ -199,3 +199,17 @@ def test_orders_are_found_by_number_name_mail_phone_end_and_tracking_number(sear
     shown = {order.number for order in Order.objects.all() if f'href="/staff/orders/{order.number}/"' in page}
     assert shown == found
     assert found or "找不到符合的訂單" in page
+
+
+def test_an_order_is_found_by_the_number_of_whatever_belongs_to_it() -> None:
+    order = cast.order_5531()
+    cast.place("5602", who="ming2")
+    staff = signed_in("staff")
+    tick(staff, "5531", "li_2.cancel")
+    confirm(staff, "取消")
+    for row in (Refund.objects.get(), RefundQuote.objects.get(), cast.shipment(order), cast.payment(order)):
+        for typed in (row.pk, f" {row.pk.upper()} "):
+            page = text_of(staff.get("/staff/orders/", {"q": typed}))
+            assert 'href="/staff/orders/5531/"' in page
+            assert 'href="/staff/orders/5602/"' not in page
+    assert "找不到符合的訂單" in text_of(staff.get("/staff/orders/", {"q": "rf_nothing"}))
