@@ -17,5 +17,5 @@ class Described(AutoSchema):
 
     def _map_basic_serializer(self, serializer: serializers.Serializer, direction: Any) -> dict[str, Any]:
         """A field that nobody reads is refused (`orders/strict.py`), and so the page says."""
-        described: dict[str, Any] = super()._map_basic_serializer(serializer, direction)
+        described: dict[str, Any] = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
         return {**described, "additionalProperties": False} if isinstance(serializer, StrictBody) else described

@@ -97,7 +97,13 @@ def money_on_its_way(shop: Shop, order: Order) -> None:
     open_quote = ask(order, (2, 1, "other", "cancel"))
     shop.knows("quote_id", open_quote.pk, waiting.quote_id, ask(order, (2, 1, "other"), actor=cast.staff()).pk)
     shop.knows("link_id", issue_link(order=order, actor=cast.staff())[1].pk)
-    credit = {"currency": "TWD", "amount": 500, "kind": "granted", "reference": "gift", "actor": cast.SHOP}
+    credit: dict[str, Any] = {
+        "currency": "TWD",
+        "amount": 500,
+        "kind": "granted",
+        "reference": "gift",
+        "actor": cast.SHOP,
+    }
     store_credit.post(customer=order.customer, **credit)
 
 

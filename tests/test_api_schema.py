@@ -66,7 +66,8 @@ def _with_known(value: Any, name: str, dice: random.Random, share: float) -> Any
 def shop(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Shop]:
     """Opened once for all operations, around the transaction of each, and rolled back in the end."""
     whole = transaction.atomic()
-    whole._from_testcase = True  # as the test's own: a service that wants to be outermost is not held up by it
+    # As the test's own: a service that wants to be outermost is not held up by it.
+    whole._from_testcase = True  # type: ignore[attr-defined]
     with django_db_blocker.unblock(), connection_survives_requests(), whole:
         opened = open_shop()
         KNOWN.update(opened.known)

@@ -52,7 +52,7 @@ class Case:
     shipping: Any = None
 
 
-PRORATE: Final = {"settlement": "prorate"}
+PRORATE: Final[dict[str, Any]] = {"settlement": "prorate"}
 CASES: Final = [
     Case("a percentage leaves with its goods", [(50, 1), (50, 1)], [((1, 1, "other"),)], [45],
          discounts=[percent_discount("10")]),
@@ -80,7 +80,7 @@ CASES: Final = [
 
 def order_of(case: Case) -> Order:
     lines = [line_body(position, f"貨{position}", *goods) for position, goods in enumerate(case.goods, start=1)]
-    terms = {"lines": lines, "discounts": case.discounts, "shipping": case.shipping or PICKUP}
+    terms: dict[str, Any] = {"lines": lines, "discounts": case.discounts, "shipping": case.shipping or PICKUP}
     return cast.place("8801", **terms, currency=case.currency)
 
 

@@ -62,7 +62,9 @@ def time_passes(seconds: float) -> None:
     """Everything that has happened so far happened this much earlier, in every column that holds a moment."""
     with transaction.atomic(), connection.cursor() as cursor:
         for model in tables():
-            moments = [field.column for field in model._meta.concrete_fields if isinstance(field, models.DateTimeField)]
+            moments = [
+                str(field.column) for field in model._meta.concrete_fields if isinstance(field, models.DateTimeField)
+            ]
             if moments and model._meta.db_table not in _ONLY and model._meta.db_table != "orders_storecreditentry":
                 _make_older(cursor, model._meta.db_table, moments, seconds)
 

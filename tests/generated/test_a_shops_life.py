@@ -74,7 +74,9 @@ states = st.sampled_from(["packed", "shipped", "delivered", "delivered", "delive
 parcels = st.lists(states, max_size=3)
 picks = st.lists(st.tuples(numbers, few, st.sampled_from(REASONS)), min_size=1, max_size=3)
 askers = st.sampled_from(["owner", "owner", "owner", "staff", "supervisor", "ming2"])
-findings = st.just([]) | st.lists(st.sampled_from([*FoundState, *["accepted"] * 6]), max_size=6)
+findings: st.SearchStrategy[list[str]] = st.just([]) | st.lists(
+    st.sampled_from([*FoundState, *["accepted"] * 6]), max_size=6
+)
 jobs = st.sampled_from(["compensate", "restock", "spend", "publish", *FaultKind, "refuse", "timeout_after"])
 new_rules = st.fixed_dictionaries(
     {},

@@ -7,22 +7,17 @@ from typing import Final
 from orders.states import SHIPMENT_MOVES
 from refunds.states import (
     APPROVAL_MOVES,
+    ATTEMPT_MOVES,
     POLICY_MOVES,
+    QUOTE_MOVES,
     REFUND_MOVES,
     REPLACEMENT_MOVES,
     RETURN_MOVES,
-    AttemptOutcome,
 )
 from tests.generated.rows import Row, Rows
 
 Moves = Mapping[str, frozenset[str]]
 
-QUOTE_MOVES: Final[Moves] = {"open": frozenset({"redeemed", "expired", "superseded", "declined"})}
-ATTEMPT_MOVES: Final[Moves] = {
-    AttemptOutcome.SENDING: frozenset({"succeeded", "refused", "unknown"}),
-    AttemptOutcome.UNKNOWN: frozenset({"succeeded", "refused"}),
-    AttemptOutcome.REFUSED: frozenset({"succeeded"}),  # a payment that is reported late is a fact
-}
 # By what the history calls it: the table, the column of the state, and the moves.
 FOLLOWED: Final[dict[str, tuple[str, str, Moves]]] = {
     "quote": ("refunds_refundquote", "state", QUOTE_MOVES),

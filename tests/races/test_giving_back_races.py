@@ -235,15 +235,11 @@ def test_two_people_who_choose_two_other_payments_at_once_hold_the_money_once() 
 def test_credit_that_is_spent_and_given_back_at_once_is_counted_in_full() -> None:
     payments = [payment_body(1030), payment_body(400, external_id="p2", method="store_credit", last4="")]
     order = cast.order_5531(payments=payments)
-    customer, facts = order.customer, {"currency": "TWD", "actor": cast.SHOP}
-    store_credit.post(customer=customer, amount=100, kind="granted", reference="gift", **facts)  # type: ignore[arg-type]
-    spend = [
-        partial(store_credit.post, customer=customer, amount=-60, kind="spent", reference=f"checkout {n}", **facts)
-        for n in range(2)
-    ]
-    answers = both(
-        *spend, partial(store_credit.post, customer=customer, amount=30, kind="refunded", reference="r", **facts)
-    )
+    customer = order.customer
+    facts: dict[str, Any] = {"customer": customer, "currency": "TWD", "actor": cast.SHOP}
+    store_credit.post(amount=100, kind="granted", reference="gift", **facts)
+    spend = [partial(store_credit.post, amount=-60, kind="spent", reference=f"checkout {n}", **facts) for n in range(2)]
+    answers = both(*spend, partial(store_credit.post, amount=30, kind="refunded", reference="r", **facts))
     spent = sum(answer != "not_enough_credit" for answer in answers[:2])
     assert store_credit.balance(customer, "TWD") == 130 - 60 * spent
     assert spent in {1, 2}
