@@ -39,8 +39,9 @@ def read() -> Rows:
     return {table: sorted(rows, key=_age) for table, rows in found.items()}
 
 
-def _age(row: Row) -> tuple[str, Any]:
-    return row.get("created_at") or row.get("packed_at") or "", row["id"]
+def _age(row: Row) -> tuple[str, int, Any]:
+    """The same life has the same order of rows, however random their numbers are."""
+    return row.get("created_at") or row.get("packed_at") or "", row.get("position", 0), row["id"]
 
 
 def differing(before: Rows, after: Rows) -> dict[str, list[Row]]:

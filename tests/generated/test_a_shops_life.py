@@ -30,6 +30,7 @@ from orders.tests import cast
 from refunds import (
     acceptance,
     approvals,
+    by_hand,
     compensation,
     elsewhere,
     ending,
@@ -58,7 +59,7 @@ EXAMPLES: Final = int(os.environ.get("EXAMPLES") or "0")
 # A failing life is told as it was found. To make it shorter takes many lives more, so only who searches waits for that.
 PHASES: Final = [Phase.generate, *([Phase.shrink] if EXAMPLES else [])]
 GENERATED: Final = settings(
-    max_examples=EXAMPLES or 20,
+    max_examples=EXAMPLES or 25,
     stateful_step_count=30,
     derandomize=not EXAMPLES,
     phases=PHASES,
@@ -298,6 +299,13 @@ class AShopsLife(Life):
         payments = self.of(refund["order_id"], "orders_payment")
         target = None if payment is None else payments[payment % len(payments)]["id"]
         self.attempt(partial(retry.retry, refund_id=refund["id"], actor=self.people["supervisor"], payment_id=target))
+
+    @event(has("refunds_refund", "failed"), number=numbers, who=deciders)
+    def pay_by_hand(self, number: int, who: str) -> None:
+        """What the gateway refuses, a person may have paid in another way."""
+        refund = self.pick("refunds_refund", number, "failed")
+        facts: dict[str, Any] = {"refund_id": refund["id"], "external_ref": f"transfer {self.tried}", "note": "轉帳"}
+        self.attempt(partial(by_hand.paid_by_hand, **facts, actor=self.people[who]))
 
     @event(always, seconds=st.sampled_from([10, 60, 60, 20 * 60, 86_400, 8 * 86_400, 15 * 86_400]), sweep=st.booleans())
     def time_passes(self, seconds: int, sweep: bool) -> None:
