@@ -1,8 +1,9 @@
 """A second person decides: about a refund above the policy's amount or below what a return was promised, about a
 compensation, about an exception to a rule.
 
-Never whoever asked for it, confirmed it, or would get the money. A yes does what was asked for, in the same
-transaction; a no, or seven days without an answer (`release.expire_approvals`), lets go of what was held.
+Never whoever asked for it, confirmed it, made a customer's link for the order, or would get the money. A yes does what
+was asked for, in the same transaction; a no, or seven days without an answer (`release.expire_approvals`), lets go of
+what was held.
 """
 
 from dataclasses import dataclass
@@ -143,8 +144,12 @@ def _locked(approval_id: str, actor: Actor, reason: str) -> _Decision:
 
 
 def _concerned(order: Order, approval: Approval) -> set[int | None]:
-    """The accounts of everybody who asked, quoted or confirmed, and of the customer who would get the money."""
+    """The accounts of everybody who asked, quoted or confirmed, and of the customer who would get the money.
+
+    Whoever made a customer's link can have confirmed with it as the customer: also one that is over by now.
+    """
     people = {approval.asked_by_id, order.customer.user_id}
+    people |= set(order.customer_links.values_list("created_by_id", flat=True))
     if approval.quote is not None:
         people.add(approval.quote.asked_by_id)
     if approval.refund is not None:

@@ -207,7 +207,9 @@ def paid_already(refund_id: str) -> Refusal:
 def own_decision() -> Refusal:
     return Refusal(
         "own_decision",
-        _("Whoever asked for this, confirmed it or gets the money cannot also approve or reject it."),
+        _("Whoever asked for this, confirmed it or gets the money cannot also approve or reject it.")
+        + " "
+        + _("Whoever made a customer's link for this order cannot decide either."),
         hint=_("Ask another person who may approve."),
         status=403,
     )

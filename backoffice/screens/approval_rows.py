@@ -52,16 +52,20 @@ class ApprovalRow:
 
 
 def waiting() -> QuerySet[Approval]:
-    return Approval.objects.filter(state=ApprovalState.WAITING).select_related(*SHOWN).order_by("created_at", "pk")
+    return _shown(Approval.objects.filter(state=ApprovalState.WAITING)).order_by("created_at", "pk")
 
 
 def decided() -> QuerySet[Approval]:
     rows = Approval.objects.exclude(state=ApprovalState.WAITING)
-    return rows.select_related(*SHOWN).order_by("-decided_at", "-created_at", "-pk")
+    return _shown(rows).order_by("-decided_at", "-created_at", "-pk")
 
 
 def of_order(order: Order) -> QuerySet[Approval]:
-    return Approval.objects.filter(order=order).select_related(*SHOWN)
+    return _shown(Approval.objects.filter(order=order))
+
+
+def _shown(rows: QuerySet[Approval]) -> QuerySet[Approval]:
+    return rows.select_related(*SHOWN).prefetch_related("order__customer_links")
 
 
 def rows_of(approvals: Iterable[Approval], user: User | AbstractBaseUser | AnonymousUser) -> list[ApprovalRow]:
@@ -88,8 +92,11 @@ def _row(asked: Approval, quote: RefundQuote | None, user: User | AbstractBaseUs
 
 
 def _concerned(asked: Approval, quote: RefundQuote | None) -> set[int | None]:
-    """As `refunds.approvals` sees it: whoever asked, quoted or confirmed, and the customer who would get the money."""
+    """As `refunds.approvals` sees it: whoever asked, quoted or confirmed, the customer who would get the money, and
+    whoever made a link for them.
+    """
     people = {asked.asked_by_id, asked.order.customer.user_id, quote.asked_by_id if quote else None}
+    people |= {link.created_by_id for link in asked.order.customer_links.all()}
     if asked.refund is not None:
         item = getattr(asked.refund, "return_request", None)
         people |= {asked.refund.confirmed_by_id, item.confirmed_by_id if item else None}

@@ -8,22 +8,24 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Permission, User
 from django.db import IntegrityError, transaction
+from django.test import Client
 from django.utils import timezone
 
 from orders.actors import NotAllowed, staff_actor
 from orders.errors import InvalidInput, NotFound, Refusal
-from orders.models import AuditEvent, Order
+from orders.links import issue_link
+from orders.models import AuditEvent, CustomerLink, Order
 from orders.tests import cast
 from orders.tests.factories import shipment_body
-from refunds import approvals, release, returns, tasks
+from refunds import approvals, compensation, overrides, release, returns, tasks
 from refunds.acceptance import accept
 from refunds.approvals import approve_refund as approve
 from refunds.approvals import reject_refund as reject
 from refunds.models import Approval, Refund, RefundQuote
 from refunds.redeem import redeem
 from refunds.signals import approval_ended
-from refunds.states import ApprovalKind, ApprovalState, RefundState
-from refunds.tests.ask import ask
+from refunds.states import ApprovalKind, ApprovalState, Asker, RefundState
+from refunds.tests.ask import ask, choices
 
 pytestmark = pytest.mark.django_db
 
@@ -196,6 +198,56 @@ def test_a_customer_who_works_here_does_not_decide_about_their_own_money() -> No
     account.user_permissions.add(Permission.objects.get(codename="approve_refund"))
     with pytest.raises(Refusal) as caught:
         approve(refund_id=refund.pk, actor=staff_actor(User.objects.get(pk=account.pk)))
+    assert caught.value.code == "own_decision"
+
+
+def too_late_exception() -> Approval:
+    order = cast.order_5531()
+    cast.delivered_days_ago(order, 10)
+    return overrides.ask(order=order, choices=choices((1, 1, "changed_mind")), reason="老客人", actor=cast.staff())
+
+
+def proposed_compensation() -> Approval:
+    return compensation.propose(
+        order=cast.order_5531(), amount=100, reason="遲到", actor=cast.staff(), request_ref="call_1"
+    )
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [lambda: waiting_refund().approval, less_than_promised, proposed_compensation, too_late_exception],
+    ids=["amount", "less_than_promised", "compensation", "override"],
+)
+@pytest.mark.parametrize("over", [{}, {"revoked_at": timezone.now()}, {"expires_at": timezone.now()}])
+def test_whoever_made_a_customers_link_could_be_that_customer_and_decides_nothing_of_the_order(
+    asked: Callable[[], Approval], over: dict[str, Any]
+) -> None:
+    approval = asked()
+    issue_link(order=approval.order, actor=cast.staff("supervisor"))
+    CustomerLink.objects.update(**over)
+    for decide in (approvals.approve, approvals.reject):
+        with pytest.raises(Refusal) as caught:
+            decide(approval_id=approval.pk, actor=cast.staff("supervisor"), reason="我自己")
+        assert caught.value.code == "own_decision"
+    other = staff_actor(cast.user("other", is_superuser=True))
+    assert approvals.approve(approval_id=approval.pk, actor=other, reason="查證過").state == ApprovalState.APPROVED
+
+
+def test_a_link_to_another_order_keeps_nobody_from_deciding() -> None:
+    refund = waiting_refund()
+    issue_link(order=cast.order_5531(), actor=cast.staff("supervisor"))
+    assert approve(refund_id=refund.pk, actor=cast.staff("supervisor"), reason="查證過").state == RefundState.PENDING
+
+
+def test_one_person_with_a_link_of_their_own_gets_no_large_refund_through() -> None:
+    order, boss, browser = large_order(), cast.staff("supervisor"), Client()
+    browser.get(issue_link(order=order, actor=boss)[0])
+    quote = ask(order, (1, 1, "other"), asker=Asker.AGENT, asker_ref="conversation:1")
+    browser.post(f"/refunds/quotes/{quote.pk}/confirm/", headers={"accept": "application/json"})
+    refund = Refund.objects.get()
+    assert (refund.confirmed_by_kind, refund.state) == ("customer", RefundState.PENDING_APPROVAL)
+    with pytest.raises(Refusal) as caught:
+        approve(refund_id=refund.pk, actor=boss)
     assert caught.value.code == "own_decision"
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from orders.links import issue_link
 from orders.models import Order
 from orders.tests import cast
 from orders.tests.factories import shipment_body
@@ -55,6 +56,14 @@ def test_whoever_confirmed_it_is_told_that_somebody_else_decides() -> None:
     refund = Refund.objects.get()
     supervisor.post(f"/staff/approvals/{refund.approval.pk}/approve/", {"reason": "自己核准"})
     assert state_of(refund) == "pending_approval"
+
+
+def test_whoever_made_the_customers_link_is_told_that_somebody_else_decides() -> None:
+    refund = large_refund()
+    issue_link(order=refund.order, actor=cast.staff("supervisor"))
+    page = text_of(signed_in("supervisor").get("/staff/approvals/"))
+    assert "須由其他人決定" in page
+    assert f"/staff/approvals/{refund.approval.pk}/approve/" not in page
 
 
 def too_late_order(number: str) -> Order:
