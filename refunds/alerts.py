@@ -12,8 +12,8 @@ from typing import Any, Final
 from django.conf import settings
 from django.core.mail import send_mail
 from django.db import connection, transaction
-from django.db.models import Exists, Min, OuterRef, Q, Value
-from django.db.models.functions import Concat
+from django.db.models import Exists, OuterRef, Q, Subquery, Value
+from django.db.models.functions import Concat, Least
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
@@ -137,37 +137,35 @@ def _raise_overdue(waiting: Waiting, level: str, days: int) -> bool:
 
 
 def _waiting(before: datetime) -> Iterator[Waiting]:
-    """Everything that waits since before that moment. A refund of returned goods counts from their receipt."""
-    received = _received_at(before)
+    """Everything that waits since before that moment. Goods that came back count from their receipt until their refund
+    is finished, whatever has become of the return: that it was accepted gives nobody their money.
+    """
     unpaid = GatewayAttempt.objects.filter(
         allocation__refund=OuterRef("pk"), trouble=Trouble.FAILED_AFTER_PAYMENT, settled_at=None
     )
-    refunds = Refund.objects.filter(~Q(state__in=FINISHED) | Exists(unpaid)).select_related("order", "return_request")
-    due = refunds.filter(Q(created_at__lte=before) | Q(return_request__in=received)).exclude(_told_twice())
-    for refund in due.order_by("created_at")[:BATCH]:
-        request: Return | None = getattr(refund, "return_request", None)
-        since = min(refund.created_at, received.get(request.pk, refund.created_at)) if request else refund.created_at
-        yield Waiting(refund.pk, since, refund.order, refund, refund.amount, refund.state)
+    refunds = Refund.objects.filter(~Q(state__in=FINISHED) | Exists(unpaid)).select_related("order")
+    due = refunds.annotate(since=Least("created_at", _received("return_request__pk")))  # Least passes over what is null
+    for refund in due.filter(since__lte=before).exclude(_told_twice()).order_by("since", "pk")[:BATCH]:
+        yield Waiting(refund.pk, refund.since, refund.order, refund, refund.amount, refund.state)
     here = Return.objects.filter(
-        pk__in=received, state__in=[ReturnState.RECEIVED, ReturnState.ACCEPTED], kind=ReturnKind.REFUND, refund=None
-    ).exclude(_told_twice())
-    for request in here.select_related("order", "quote").order_by("created_at")[:BATCH]:
+        state__in=[ReturnState.RECEIVED, ReturnState.ACCEPTED], kind=ReturnKind.REFUND, refund=None
+    ).annotate(since=_received("pk"))
+    late = here.filter(since__lte=before).exclude(_told_twice()).select_related("order", "quote")
+    for request in late.order_by("since", "pk")[:BATCH]:
         promised = request.quote.amount if request.quote else 0
-        yield Waiting(request.pk, received[request.pk], request.order, None, promised, request.state)
+        yield Waiting(request.pk, request.since, request.order, None, promised, request.state)
+
+
+def _received(return_id: str) -> Subquery:
+    """When the goods of the return came in; null before, and for what is no return. `return_id`: the outer row's."""
+    events = AuditEvent.objects.filter(action="return.received", subject_type="return", subject_id=OuterRef(return_id))
+    return Subquery(events.order_by("at").values("at")[:1])
 
 
 def _told_twice() -> Exists:
     """Rows that have had their last alert: however many of them wait, they hide none that has not."""
     last = Concat(OuterRef("pk"), Value(f":{LEVELS[-1][1]}"))
     return Exists(StaffAlert.objects.filter(kind=AlertKind.OVERDUE, subject=last))
-
-
-def _received_at(before: datetime) -> dict[str, datetime]:
-    """When the goods of returns that are not at their end came in, where that was before this moment."""
-    open_ones = Return.objects.filter(state__in=[ReturnState.RECEIVED, ReturnState.ACCEPTED]).values("pk")
-    events = AuditEvent.objects.filter(action="return.received", subject_type="return", subject_id__in=open_ones)
-    first = events.values_list("subject_id").annotate(at=Min("at")).filter(at__lte=before)
-    return dict(first)
 
 
 # --- telling them -----------------------------------------------------------------------------------------------------

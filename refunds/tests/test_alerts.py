@@ -20,11 +20,13 @@ from orders.tests import cast
 from orders.tests.factories import shipment_body
 from orders.tests.race import at_once
 from refunds import alerts, returns, tasks
-from refunds.models import Refund, StaffAlert
+from refunds.acceptance import accept
+from refunds.models import Refund, Return, StaffAlert
 from refunds.redeem import redeem
 from refunds.states import AlertKind, RefundState
 from refunds.tests.ask import ask
-from refunds.tests.paying import pending_refund, switch_on
+from refunds.tests.going_back import received_return
+from refunds.tests.paying import pending_refund, state_of, switch_on
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -71,6 +73,19 @@ def test_goods_that_came_back_and_are_not_paid_count_from_their_receipt() -> Non
     returns.receive(return_id=request.pk, actor=cast.staff("warehouse"))
     assert overdue(days=11) == [f"{request.pk}:warning"]
     assert StaffAlert.objects.get().facts["amount"] == 1200
+
+
+def test_accepting_the_goods_does_not_start_the_days_anew() -> None:
+    """Received, looked at for 14 days, accepted, and refused by the provider: the customer has waited since receipt."""
+    request = received_return(cast.place("6804", shipments=[shipment_body({1: 1})]), (1, 1, "defective"))
+    switch_on("refuse")
+    accept(return_id=request.pk, actor=cast.staff("warehouse"))
+    refund = Refund.objects.get()
+    tasks.send_refund(refund.pk)
+    Refund.objects.update(created_at=timezone.now() + timedelta(days=14))
+    assert (state_of(refund), Return.objects.get().state) == ("failed", "refunded")
+    assert overdue(days=16) == [f"{refund.pk}:warning", f"{refund.pk}:statutory"]
+    assert {alert.facts["days"] for alert in StaffAlert.objects.all()} == {16}
 
 
 def test_many_sweeps_at_once_raise_one_alert() -> None:
