@@ -35,7 +35,9 @@ from refunds.stripe_facts import STRIPE_DECIMALS, from_stripe, to_stripe
 from refunds.tests.ask import Asked, ask
 from refunds.tests.paying import paid_out, pending_refund, state_of, switch_on
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
+# The gateway insists on real transactions.
+to_the_gateway = pytest.mark.django_db(transaction=True)
 FREE_SHIPPING: Final = {**PAID_DELIVERY, "charged": 0, "waiver": "promotion"}
 
 
@@ -94,6 +96,7 @@ def leaves(order: Order, *asked: Asked) -> Refund:
     return refund
 
 
+@to_the_gateway
 @pytest.mark.parametrize("case", CASES, ids=[case.why for case in CASES])
 def test_the_gateway_pays_exactly_what_is_right(case: Case) -> None:
     order = order_of(case)
@@ -103,6 +106,7 @@ def test_the_gateway_pays_exactly_what_is_right(case: Case) -> None:
     assert {state_of(refund) for refund in refunds} == {"succeeded"}
 
 
+@to_the_gateway
 def test_two_tenders_get_back_what_each_has_paid_and_nothing_twice() -> None:
     payments = [payment_body(50), payment_body(30, external_id="p2", method="store_credit", last4="")]
     order = cast.place("8802", lines=[("杯", 40, 2)], payments=payments)
@@ -112,6 +116,7 @@ def test_two_tenders_get_back_what_each_has_paid_and_nothing_twice() -> None:
     assert list(StoreCreditEntry.objects.values_list("amount", flat=True)) == [30]
 
 
+@to_the_gateway
 def test_after_an_item_and_all_of_the_shipping_were_refunded_the_second_item_is_not_blocked() -> None:
     order = cast.place("8803", lines=[("甲", 500, 1), ("乙", 400, 1)], shipping=PAID_DELIVERY)
     body = {"external_ref": "re_1", "amount": 580, "payment_id": cast.payment(order).pk, "note": "客服已退"}
@@ -121,6 +126,7 @@ def test_after_an_item_and_all_of_the_shipping_were_refunded_the_second_item_is_
     assert cast.payment(order).left == 0
 
 
+@to_the_gateway
 def test_a_second_request_is_for_what_is_left_and_not_for_what_was_bought() -> None:
     order = cast.place("8804", lines=[("書", 100, 3)])
     leaves(order, (1, 1, "other"))
@@ -151,12 +157,14 @@ def test_every_currency_that_an_order_can_have_stands_in_that_table() -> None:
     assert set(DECIMALS) <= set(STRIPE_DECIMALS)
 
 
+@to_the_gateway
 @pytest.mark.parametrize(("currency", "amount"), [("TWD", 9899), ("USD", 5800), ("CNY", 98_990)])
 def test_a_gateway_that_counts_as_we_do_is_told_what_we_count(currency: str, amount: int) -> None:
     leaves(cast.place("8806", lines=[("書", amount, 1)], currency=currency), (1, 1, "other"))
     assert list(SimulatedRefund.objects.values_list("amount", "currency")) == [(amount, currency)]
 
 
+@to_the_gateway
 def test_an_agent_that_asks_three_times_without_a_key_makes_one_refund() -> None:
     order = cast.order_5531()
     *older, newest = [ask(order, (2, 1, "other")) for _ in range(3)]
@@ -168,6 +176,7 @@ def test_an_agent_that_asks_three_times_without_a_key_makes_one_refund() -> None
     assert [refund.amount for refund in Refund.objects.all()] == [230]
 
 
+@to_the_gateway
 def test_what_the_gateway_refuses_is_nowhere_said_to_be_refunded() -> None:
     switch_on("refuse")
     refund = pending_refund()
