@@ -14,7 +14,7 @@ from refunds.outcome import WrongMove
 from refunds.signals import approval_ended
 from refunds.states import APPROVAL_MOVES, ApprovalKind, ApprovalState
 
-# After this long without a decision it is a no (docs/money.md, states).
+# After this long without a decision it is a no, except about goods that have come back (docs/money.md, states).
 APPROVAL_LIFE: Final = timedelta(days=7)
 
 
@@ -26,10 +26,14 @@ def ask(
     reason: str,
     actor: Actor,
     request_ref: str,
+    expires: bool = True,
     computed: dict[str, Any] | None = None,
     **about: Any,
 ) -> Approval:
-    """Ask a second person, in the caller's transaction with the order locked. `about`: refund, quote, conversation."""
+    """Ask a second person, in the caller's transaction with the order locked. `about`: refund, quote, conversation.
+
+    `expires`: False where silence must not become a no, so that it waits until somebody answers.
+    """
     approval = Approval.objects.create(
         kind=kind,
         order=order,
@@ -39,7 +43,7 @@ def ask(
         asked_by_kind=actor.kind,
         asked_by=actor.user,
         request_ref=request_ref,
-        expires_at=timezone.now() + APPROVAL_LIFE,
+        expires_at=timezone.now() + APPROVAL_LIFE if expires else None,
         **about,
     )
     _record(approval, actor, chosen={"reason": reason}, computed=computed or {}, outcome={})

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from django.db import transaction
-from django.utils import timezone
 
 from orders.actors import Actor, NotAllowed
 from orders.errors import Refusal
@@ -98,7 +97,7 @@ def _approve(approval_id: str, actor: Actor, reason: str) -> Approval | Refusal:
 
 def _too_late(approval: Approval) -> Refusal | None:
     """Why a yes does nothing any more: the days to decide are over, or the goods of an exception have moved."""
-    if approval.expires_at <= timezone.now():
+    if release.out_of_time().filter(pk=approval.pk).exists():
         return errors.approval_expired()
     return overrides.what_is_in_the_way(approval) if approval.kind == ApprovalKind.OVERRIDE else None
 

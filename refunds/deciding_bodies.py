@@ -87,7 +87,7 @@ class ApprovalAnswer(serializers.Serializer):
     asked_by = serializers.CharField()
     refund_id = serializers.CharField(allow_null=True)
     quote_id = serializers.CharField(allow_null=True)
-    expires_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField(allow_null=True)
     decided_by = serializers.CharField(allow_null=True)
     decision_reason = serializers.CharField(allow_blank=True)
     created_at = serializers.DateTimeField()

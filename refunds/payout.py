@@ -54,7 +54,8 @@ def create_refund(
     announce(order=order, event=f"goods.{quote.action}", payload=_told(order, refund, lines))
     record_state(refund, actor, outcome={"note": note, "to": _named(shares)})
     if must_be_approved:
-        _ask_second_person(refund, quote, actor, ApprovalKind.AMOUNT if above else ApprovalKind.LESS_THAN_PROMISED)
+        kind = ApprovalKind.AMOUNT if above else ApprovalKind.LESS_THAN_PROMISED
+        _ask_second_person(refund, quote, actor, kind, goods_are_here=settles is not None)
     start(refund, actor)
     return refund
 
@@ -98,7 +99,9 @@ def _named(shares: Sequence[tuple[Payment, int]]) -> dict[str, int]:
     return {payment.pk: amount for payment, amount in shares}
 
 
-def _ask_second_person(refund: Refund, quote: RefundQuote, actor: Actor, kind: ApprovalKind) -> None:
+def _ask_second_person(
+    refund: Refund, quote: RefundQuote, actor: Actor, kind: ApprovalKind, *, goods_are_here: bool
+) -> None:
     approval_states.ask(
         kind=kind,
         order=refund.order,
@@ -108,6 +111,8 @@ def _ask_second_person(refund: Refund, quote: RefundQuote, actor: Actor, kind: A
         request_ref=f"refund:{refund.pk}",
         refund=refund,
         conversation_ref=quote.conversation_ref,
+        # Silence would reject the return of goods that lie in the warehouse, and nobody would hear of it.
+        expires=not goods_are_here,
     )
 
 

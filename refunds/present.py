@@ -114,7 +114,10 @@ def refund_as_dict(refund: Refund) -> dict[str, Any]:
 
 
 def approval_as_dict(approval: Approval) -> dict[str, Any]:
-    """A question to a second person, as staff see it. `decided_by`: null while it waits, and if nobody decided."""
+    """A question to a second person, as staff see it. `decided_by`: null while it waits, and if nobody decided.
+
+    `expires_at`: null where it waits until somebody decides, because its goods have come back.
+    """
     return {
         "approval_id": approval.pk,
         "kind": approval.kind,

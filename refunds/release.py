@@ -4,6 +4,7 @@ from typing import Final
 
 import structlog
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from orders.actors import Actor, system_actor
@@ -15,7 +16,7 @@ from refunds.models import Approval, Refund, Return
 from refunds.outcome import move_refund
 from refunds.states import ApprovalKind, ApprovalState, QuoteState, RefundState, ReturnState
 
-__all__ = ["APPROVAL_LIFE", "SWEEPER", "close", "expire_approvals"]
+__all__ = ["APPROVAL_LIFE", "SWEEPER", "close", "expire_approvals", "out_of_time"]
 
 log = structlog.get_logger(__name__)
 SWEEPER: Final = system_actor("sweeper")
@@ -53,11 +54,20 @@ def _let_go(order: Order, refund: Refund, to: RefundState, actor: Actor, reason:
     announce(order=order, event="refund.released", payload=payload)
 
 
+def out_of_time() -> QuerySet[Approval]:
+    """Questions whose seven days are over without an answer.
+
+    Never one about goods that have come back, whatever date it was given: they lie in the warehouse, and their return
+    is not rejected by nobody. It waits, and is an alert before the law's time is over (`alerts.py`).
+    """
+    waiting = Approval.objects.filter(state=ApprovalState.WAITING, expires_at__lte=timezone.now())
+    return waiting.filter(refund__return_request=None)
+
+
 def expire_approvals() -> int:
     """End what nobody has decided for seven days; how many. For the sweeper: each in its own transaction."""
-    overdue = Approval.objects.filter(state=ApprovalState.WAITING, expires_at__lte=timezone.now())
     expired = 0
-    for approval_id in list(overdue.order_by("expires_at").values_list("pk", flat=True)[:BATCH]):
+    for approval_id in list(out_of_time().order_by("expires_at").values_list("pk", flat=True)[:BATCH]):
         try:
             expired += _expire(approval_id)
         except Exception:

@@ -46,7 +46,8 @@ class Approval(models.Model):
     conversation_ref = models.CharField(_("conversation"), max_length=40, blank=True)
     request_ref = models.CharField(_("request reference"), max_length=80, unique=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
-    expires_at = models.DateTimeField(_("expires at"))
+    # Null: it waits until somebody answers. The goods that it is about have come back (`refunds/release.py`).
+    expires_at = models.DateTimeField(_("expires at"), null=True, blank=True)
     decided_at = models.DateTimeField(_("decided at"), null=True, blank=True)
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,

@@ -17,15 +17,16 @@ from orders.links import issue_link
 from orders.models import AuditEvent, CustomerLink, Order
 from orders.tests import cast
 from orders.tests.factories import shipment_body
-from refunds import approvals, compensation, overrides, release, returns, tasks
+from refunds import alerts, approvals, compensation, overrides, release, returns, tasks
 from refunds.acceptance import accept
 from refunds.approvals import approve_refund as approve
 from refunds.approvals import reject_refund as reject
-from refunds.models import Approval, Refund, RefundQuote
+from refunds.models import Approval, Refund, RefundQuote, Return, StaffAlert
 from refunds.redeem import redeem
 from refunds.signals import approval_ended
 from refunds.states import ApprovalKind, ApprovalState, Asker, RefundState
 from refunds.tests.ask import ask, choices
+from refunds.tests.going_back import returned
 
 pytestmark = pytest.mark.django_db
 
@@ -61,6 +62,7 @@ def test_the_question_is_written_down_with_who_asked_and_until_when() -> None:
     approval = refund.approval
     assert (approval.kind, approval.state, approval.amount) == (ApprovalKind.AMOUNT, ApprovalState.WAITING, 30_000)
     assert (approval.asked_by_kind, approval.asked_by) == ("customer", cast.customer_user())
+    assert approval.expires_at is not None
     assert approval.expires_at - approval.created_at <= release.APPROVAL_LIFE
     assert approval.expires_at > timezone.now() + release.APPROVAL_LIFE - timedelta(minutes=1)
     assert AuditEvent.objects.filter(action="approval.waiting", subject_id=approval.pk).count() == 1
@@ -168,6 +170,25 @@ def less_than_promised() -> Approval:
     returns.receive(return_id=request.pk, actor=cast.staff("warehouse"))
     accept(return_id=request.pk, actor=cast.staff("warehouse"), found={"li_1": "changed_mind"})
     return Approval.objects.get()
+
+
+def above_the_limit_after_its_return() -> Approval:
+    order = cast.place("6503", lines=[("音響", 30_000, 1)], shipments=[shipment_body({1: 1})])
+    returned(order, (1, 1, "changed_mind"))
+    return Approval.objects.get()
+
+
+@pytest.mark.parametrize("asked", [less_than_promised, above_the_limit_after_its_return])
+def test_about_goods_that_have_come_back_silence_is_no_answer(asked: Callable[[], Approval]) -> None:
+    """Their return would be rejected with nobody looking, and the goods in the warehouse."""
+    approval = asked()
+    assert approval.expires_at is None
+    Approval.objects.update(expires_at=timezone.now() - timedelta(days=1))  # as it was asked before this rule
+    assert release.expire_approvals() == 0
+    assert Return.objects.get().state == "accepted"
+    alerts.raise_overdue(timezone.now() + timedelta(days=15))
+    assert {alert.refund_id for alert in StaffAlert.objects.all()} == {approval.refund_id}
+    assert approvals.approve(approval_id=approval.pk, actor=cast.staff("supervisor")).state == ApprovalState.APPROVED
 
 
 def test_less_than_a_return_was_promised_is_a_question_of_its_own() -> None:

@@ -11,6 +11,7 @@ from refunds.models import Approval, Refund
 from refunds.redeem import redeem
 from refunds.states import ApprovalState
 from refunds.tests.ask import ask, choices
+from refunds.tests.going_back import returned
 from tests.pages.coming_back import state_of
 from tests.pages.visiting import signed_in, text_of
 
@@ -36,6 +37,19 @@ def test_a_large_refund_waits_with_its_reasons_and_is_approved() -> None:
     assert "已核准" in text_of(answer)
     assert state_of(refund) == "pending"
     assert "目前沒有待核准的退款" in text_of(supervisor.get("/staff/approvals/"))
+
+
+def test_what_waits_until_somebody_decides_shows_no_date() -> None:
+    """Its goods have come back: silence is no answer."""
+    order = cast.place("9003", lines=[("家庭劇院", 25000, 1)], shipments=[shipment_body({1: 1})])
+    returned(order, (1, 1, "changed_mind"))
+    approval = Approval.objects.get()
+    page = text_of(signed_in("supervisor", language="en").get("/staff/approvals/"))
+    assert "until somebody decides: the goods are here" in page
+    (shown,) = (
+        signed_in("supervisor").get("/api/v1/approvals/", headers={"accept": "application/json"}).json()["results"]
+    )
+    assert (shown["approval_id"], shown["expires_at"]) == (approval.pk, None)
 
 
 def test_rejecting_needs_a_reason() -> None:
