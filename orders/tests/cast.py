@@ -38,6 +38,7 @@ GROUPS: Final[dict[str, str]] = {
     "warehouse": "warehouse",
     "auditor": "auditor",
     "marketing": "marketing",
+    "shop": "shop",
 }
 IN_ADMIN: Final = frozenset({"supervisor", "auditor", "admin"})
 PASSWORD: Final = "demo"

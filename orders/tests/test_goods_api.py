@@ -100,7 +100,7 @@ def credit(amount: int = 500, reference: str = "g1", **changes: Any) -> dict[str
 
 def test_store_credit_is_granted_once_and_read_with_what_it_comes_to() -> None:
     cast.customer("ming")
-    client = signed_in("supervisor")
+    client = signed_in("shop")
     made, again = (send(client, "post", CREDIT, credit(note="道歉")) for _ in range(2))
     assert (made.status_code, again.status_code) == (201, 200)
     assert made.json() == again.json()
@@ -114,7 +114,7 @@ def test_store_credit_is_granted_once_and_read_with_what_it_comes_to() -> None:
 
 def test_what_cannot_be_an_entry_is_refused_in_words() -> None:
     cast.customer("ming")
-    client = signed_in("supervisor")
+    client = signed_in("shop")
     send(client, "post", CREDIT, credit())
     refused: dict[int, list[Any]] = {
         409: [credit(400), credit(-501, "s1", kind="spent")],
@@ -158,11 +158,11 @@ def test_a_role_without_store_credit_is_refused_whether_or_not_the_customer_exis
     cast.customer("ming")
     address = f"{API}customers/{external_id}/store-credit/"
     assert signed_in("warehouse").get(address).status_code == 403
-    for who in ("ming", "staff", "warehouse", "auditor"):
+    for who in ("ming", "staff", "supervisor", "warehouse", "auditor"):
         assert send(signed_in(who), "post", address, credit()).status_code == 403
     found = external_id == "c-ming"
     assert signed_in("auditor").get(address).status_code == (200 if found else 404)
-    assert send(signed_in("supervisor"), "post", address, credit()).status_code == (201 if found else 404)
+    assert send(signed_in("shop"), "post", address, credit()).status_code == (201 if found else 404)
 
 
 def test_reading_store_credit_costs_the_same_however_many_entries(

@@ -24,7 +24,6 @@ SUPERVISOR: Final = SUPPORT | {
     "orders.handle_shipments",
     "refunds.approve_refund",
     "orders.change_product",
-    "orders.add_storecreditentry",
     "refunds.record_elsewhere",
     "refunds.edit_policy",
     "refunds.publish_policy",
@@ -58,6 +57,24 @@ def test_marketing_writes_the_rules_and_looks_at_products() -> None:
         "refunds.edit_policy",
         "refunds.publish_policy",
     }
+
+
+def test_the_shops_own_system_sends_orders_goods_and_credit_and_decides_nothing() -> None:
+    assert cast.staff_user("shop").get_all_permissions() == {
+        "orders.add_order",
+        "orders.view_order",
+        "orders.change_product",
+        "orders.view_product",
+        "orders.handle_shipments",
+        "orders.issue_customer_link",
+        "orders.add_storecreditentry",
+        "orders.view_storecreditentry",
+    }
+
+
+def test_nobody_at_this_desk_grants_credit() -> None:
+    for role in ("staff", "supervisor", "auditor", "marketing", "warehouse"):
+        assert not cast.staff_user(role).has_perm("orders.add_storecreditentry")
 
 
 def test_the_warehouse_sees_orders_and_handles_shipments() -> None:
