@@ -101,6 +101,19 @@ def who_kept_nothing_has_paid_the_fees_and_no_more(rows: Rows) -> None:
         assert owed == 0 or (owed > 0 and left <= 0), f"{owed} of order {order['number']} was never given back"
 
 
+def what_is_promised_can_be_kept(rows: Rows) -> None:
+    """Nobody has given away the money of an open return; but what was paid elsewhere is a fact."""
+    quotes = by_id(rows["refunds_refundquote"])
+    elsewhere = {refund["order_id"] for refund in rows["refunds_refund"] if refund["kind"] == "elsewhere"}
+    for order in rows["orders_order"]:
+        promised = [quotes[item["quote_id"]] for item in promises(rows) if item["order_id"] == order["id"]]
+        payments = [payment for payment in rows["orders_payment"] if payment["order_id"] == order["id"]]
+        left = total(payments) - total(payments, "refunded_amount")
+        assert order["id"] in elsewhere or total(promised) <= left, (
+            f"order {order['number']} promises more than is left"
+        )
+
+
 def units_are_somewhere_once(rows: Rows) -> None:
     """Goods in are goods out: counters, parcels, quotes and replacements tell the same of every unit."""
     parcels = by_id(rows["orders_shipment"])
@@ -254,6 +267,7 @@ CHECKS: Final[list[Callable[[Rows], Any]]] = [
     steps_sum_to_the_amount,
     nobody_gets_back_more_than_they_paid,
     who_kept_nothing_has_paid_the_fees_and_no_more,
+    what_is_promised_can_be_kept,
     units_are_somewhere_once,
     units_are_held_for_what_took_them,
     stock_is_never_promised_twice,

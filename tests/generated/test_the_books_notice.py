@@ -76,12 +76,21 @@ def everything_gone_for_less(found: Rows) -> None:
     found["refunds_refund"].append({**refund, "order_id": quote["order_id"], "quote_id": quote["id"]})
 
 
+def promised_to_everybody(found: Rows) -> None:
+    """A return that was refunded counts as promised once more, and its payments have nothing left for it."""
+    request = next(row for row in found["refunds_return"] if row["kind"] == "refund")
+    request.update(state="requested", refund_id=None)
+    for payment in found["orders_payment"]:
+        payment["refunded_amount"] = payment["amount"]
+
+
 WRONG: Final[dict[Callable[[Rows], Any], Callable[[Rows], None]]] = {
     books.payments_give_back_what_is_held_and_no_more: more("orders_payment", "refunded_amount"),
     books.refunds_are_the_sum_of_their_parts: more("refunds_refund", "amount"),
     books.steps_sum_to_the_amount: more("refunds_refundquote", "amount"),
     books.nobody_gets_back_more_than_they_paid: more("orders_payment", "amount", -1_000_000),
     books.who_kept_nothing_has_paid_the_fees_and_no_more: everything_gone_for_less,
+    books.what_is_promised_can_be_kept: promised_to_everybody,
     books.units_are_somewhere_once: more("orders_shipmentline", "replaced_quantity", replaced_quantity=0),
     books.units_are_held_for_what_took_them: more("refunds_replacementline", "quantity"),
     books.stock_is_never_promised_twice: more("orders_product", "reserved"),
