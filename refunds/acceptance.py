@@ -23,7 +23,7 @@ from refunds.ending import computed, correlation_of, spend
 from refunds.models import RefundQuote, Replacement, Return, ReturnLine
 from refunds.selection import CLAIMS, Picked, is_shop_fault
 from refunds.settling import work_out
-from refunds.states import Asker, QuoteAction, Reason, RefundState, ReturnKind, ReturnState
+from refunds.states import ApprovalKind, Asker, QuoteAction, Reason, RefundState, ReturnKind, ReturnState
 
 # What whoever looks at the goods may put in the place of the customer's reason.
 _REASONS = CLAIMS | {Reason.CHANGED_MIND, Reason.OTHER}
@@ -93,7 +93,7 @@ def _refund(order: Order, request: Return, actor: Actor, note: str, back: _Goods
         actor=actor,
         note=note,
         settles=request,
-        must_be_approved=quote.amount < promised.amount,
+        because=ApprovalKind.LESS_THAN_PROMISED if quote.amount < promised.amount else None,
     )
     Return.objects.filter(pk=request.pk).update(refund=refund)
     if refund.state != RefundState.PENDING_APPROVAL:

@@ -15,6 +15,7 @@ from refunds.allocation import AllocationError
 from refunds.history import policy_for
 from refunds.models import Approval, QuoteLine, Refund, RefundAllocation, RefundPolicy, RefundQuote, Return
 from refunds.outcome import move_refund, record_state
+from refunds.second_person import given_alone, must_be_asked
 from refunds.settling import share_out
 from refunds.states import ApprovalKind, RefundKind, RefundState
 
@@ -27,23 +28,25 @@ def create_refund(
     actor: Actor,
     note: str,
     settles: Return | None = None,
-    must_be_approved: bool = False,
+    because: ApprovalKind | None = None,
 ) -> Refund:
     """The refund of a redeemed quote, in the caller's transaction. `settles`: the return that it keeps the promise of.
 
-    Waits for approval above the policy's amount or where the caller says so; is done at once where there is nothing to
-    pay; else its job is sent on commit. Raises GoodsMoved, MoneyMoved, or the refusal `needs_a_person`; but not for a
-    return: its goods are here, so what no machine can pay fails in plain sight (`needs_a_look`) instead of never being.
+    Waits for a second person where the caller says why (`because`), and where without one the order would give back
+    more than the policy's amount; is done at once where there is nothing to pay; else its job is sent on commit.
+    Raises GoodsMoved, MoneyMoved, or the refusal `needs_a_person`; but not for a return: its goods are here, so what no
+    machine can pay fails in plain sight (`needs_a_look`) instead of never being.
     """
     shares = share_out(order, quote.amount, rules, without=settles, by_hand_too=settles is not None)
-    above = quote.amount > rules.approval_above
-    must_be_approved = must_be_approved or above
+    alone = given_alone(order)
+    if because is None and must_be_asked(rules, quote.amount, given_alone=alone):
+        because = ApprovalKind.AMOUNT
     refund = Refund.objects.create(
         quote=quote,
         order=order,
         amount=quote.amount,
         currency=quote.currency,
-        state=RefundState.PENDING_APPROVAL if must_be_approved else RefundState.PENDING,
+        state=RefundState.PENDING_APPROVAL if because else RefundState.PENDING,
         confirmed_by_kind=actor.kind,
         confirmed_by=actor.user,
         note=note,
@@ -53,9 +56,9 @@ def create_refund(
     _allocate(refund, shares)
     announce(order=order, event=f"goods.{quote.action}", payload=_told(order, refund, lines))
     record_state(refund, actor, outcome={"note": note, "to": _named(shares)})
-    if must_be_approved:
-        kind = ApprovalKind.AMOUNT if above else ApprovalKind.LESS_THAN_PROMISED
-        _ask_second_person(refund, quote, actor, kind, goods_are_here=settles is not None)
+    if because:
+        computed = {"given_alone": alone, "approval_above": rules.approval_above}
+        _ask_second_person(refund, quote, actor, because, goods_are_here=settles is not None, computed=computed)
     start(refund, actor)
     return refund
 
@@ -100,7 +103,13 @@ def _named(shares: Sequence[tuple[Payment, int]]) -> dict[str, int]:
 
 
 def _ask_second_person(
-    refund: Refund, quote: RefundQuote, actor: Actor, kind: ApprovalKind, *, goods_are_here: bool
+    refund: Refund,
+    quote: RefundQuote,
+    actor: Actor,
+    kind: ApprovalKind,
+    *,
+    goods_are_here: bool,
+    computed: dict[str, Any],
 ) -> None:
     approval_states.ask(
         kind=kind,
@@ -109,6 +118,7 @@ def _ask_second_person(
         reason=refund.note,
         actor=actor,
         request_ref=f"refund:{refund.pk}",
+        computed=computed,
         refund=refund,
         conversation_ref=quote.conversation_ref,
         # Silence would reject the return of goods that lie in the warehouse, and nobody would hear of it.

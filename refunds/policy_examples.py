@@ -18,6 +18,7 @@ from refunds.explain import StepLine, step_lines
 from refunds.models import RefundPolicy
 from refunds.policy_bodies import parse_changes
 from refunds.present import payment_label
+from refunds.second_person import must_be_asked
 from refunds.states import Reason
 
 # One New Taiwan dollar of the examples in smallest units of other currencies, roughly, so that amounts look usual.
@@ -80,6 +81,8 @@ class _Order:
     refunded: int = 0
     fees: int = 0
     returns: int = 0
+    alone: int = 0
+    waits: bool = False
 
     def settle(self, action: money.SettlementAction, line_item_id: str, reason: str) -> money.Settlement:
         fault = action != "cancel" and reason in self.policy.shop_fault_reasons
@@ -92,17 +95,15 @@ class _Order:
         self.refunded += settled.amount
         self.fees += settled.fee
         self.returns += settled.counts_as_return
+        self.waits = must_be_asked(self.policy, settled.amount, given_alone=self.alone)
+        self.alone += 0 if self.waits else settled.amount
         return settled
 
     def outcome(self, settled: money.Settlement, *notes: str) -> Outcome:
         currency = self.policy.currency
         steps = step_lines([step.as_json() for step in settled.steps], currency, self.names)
-        waits = _waits(self.policy, settled.amount)
+        waits = [_("Waits for a second person.")] if self.waits else []
         return Outcome(format_money(settled.amount, currency), tuple(steps), (*notes, *waits))
-
-
-def _waits(policy: RefundPolicy, amount: int) -> list[str]:
-    return [_("Waits for a second person.")] if amount > policy.approval_above else []
 
 
 def _scaled(policy: RefundPolicy, amount: int) -> int:
@@ -184,7 +185,7 @@ def _large(policy: RefundPolicy) -> Told:
     order = _one_line(policy, amount, spare=0)
     settled = order.settle("cancel", "li_1", Reason.CHANGED_MIND)
     story = _("A notebook of %(amount)s, paid by card.") % {"amount": _shown(policy, 32_900)}
-    alone = [] if _waits(policy, settled.amount) else [_("Nobody has to approve it.")]
+    alone = [] if order.waits else [_("Nobody has to approve it.")]
     return _("A large order is cancelled"), story, order.outcome(settled, *alone)
 
 

@@ -146,9 +146,10 @@ def _tenders(methods: Sequence[str]) -> str:
 
 
 def _approval(policy: RefundPolicy) -> str:
-    return _("Decides about every refund above %(amount)s.") % {
+    above = _("Decides about every refund above %(amount)s.") % {
         "amount": format_money(policy.approval_above, policy.currency)
     }
+    return above + " " + _("What one order has given back without one counts with it.")
 
 
 def _compensation(policy: RefundPolicy) -> str:
