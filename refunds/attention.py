@@ -1,7 +1,7 @@
 """A person settles with the payment provider what no machine may.
 
-That is: paid after a refusal, another sum than asked, or failed after it was paid. `settle` says that it is paid;
-`admit_failure`, that what was reported as failed after it was paid has failed indeed.
+That is: paid or under way after a refusal, another sum than asked, or failed after it was paid. `settle` says that it
+is paid; `admit_failure`, that it has failed: what was reported so after it was paid, or was under way after a refusal.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from refunds.choices import clean_note
 from refunds.holding import MoneyMoved, hold_money, release_money
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
 from refunds.retry import RETRY
-from refunds.states import UNDECIDED, AllocationState, AttemptOutcome, Trouble
+from refunds.states import MAY_HAVE_FAILED, UNDECIDED, AllocationState, AttemptOutcome, Trouble
 
 
 @transaction.atomic
@@ -39,16 +39,17 @@ def settle(*, refund_id: str, actor: Actor, note: str) -> Refund:
 
 @transaction.atomic
 def admit_failure(*, refund_id: str, actor: Actor, note: str) -> Refund:
-    """Say that what was reported as failed after it was paid has failed: the money is with the shop again.
+    """Say that what may have failed (`MAY_HAVE_FAILED`) has: the money is with the shop.
 
-    Each such part is refused from then on, so that it can be sent once more (`retry.py`) or paid by hand. As `settle`;
-    Refusal wrong_state where no part was reported so.
+    Each such part is refused from then on, so that it can be sent once more (`retry.py`) or paid by hand, unless it was
+    since the first refusal. As `settle`; Refusal wrong_state where no part was reported so.
     """
-    text, refund, attempts = _troubled(refund_id, actor, note, trouble=Trouble.FAILED_AFTER_PAYMENT)
+    text, refund, attempts = _troubled(refund_id, actor, note, trouble__in=MAY_HAVE_FAILED)
     for attempt in attempts:
         _, allocation = locks.refund_and_allocation(attempt.allocation_id)
-        allocation.state = AllocationState.FAILED
-        allocation.save(update_fields=["state"])
+        if attempt.trouble == Trouble.FAILED_AFTER_PAYMENT:  # the other kind counted as refused all the time
+            allocation.state = AllocationState.FAILED
+            allocation.save(update_fields=["state"])
         # No trouble any more but a plain refusal; what it was stays in the history.
         fields = {"outcome": AttemptOutcome.REFUSED, "trouble": "", "settled_at": timezone.now()}
         GatewayAttempt.objects.filter(pk=attempt.pk).update(**fields)

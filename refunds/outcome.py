@@ -130,12 +130,20 @@ def count_as_paid(attempt: GatewayAttempt, allocation: RefundAllocation, **field
 
 
 def _flag(
-    known: GatewayAttempt, trouble: Trouble, answer: GatewayAnswer, refund: Refund, allocation: RefundAllocation
+    known: GatewayAttempt,
+    trouble: Trouble,
+    answer: GatewayAnswer | StillPending,
+    refund: Refund,
+    allocation: RefundAllocation,
 ) -> None:
-    """Write down once what no machine may settle, and see that nothing more is paid meanwhile."""
-    if known.trouble:
+    """Write down once what no machine may settle, and see that nothing more is paid meanwhile.
+
+    What was under way and is now paid is trouble of another kind, and news even to whoever had settled the first.
+    """
+    if known.trouble not in {"", Trouble.PENDING_AFTER_REFUSAL} or known.trouble == trouble:
         return
-    fields: dict[str, Any] = {"trouble": trouble, "provider_refund_id": answer.provider_refund_id}
+    number = answer.provider_refund_id or known.provider_refund_id
+    fields: dict[str, Any] = {"trouble": trouble, "settled_at": None, "provider_refund_id": number}
     if known.outcome in UNDECIDED:
         fields |= {"outcome": AttemptOutcome.UNKNOWN, "code": trouble, "answered_at": timezone.now()}
         allocation.state = AllocationState.UNKNOWN
@@ -174,7 +182,8 @@ def record_refusal(
     fields = {"code": code[:64], "message": message[:240]}
     if provider_refund_id:
         fields["provider_refund_id"] = provider_refund_id
-    _record(attempt, AttemptOutcome.REFUSED, started_at, **fields)
+    if not _record(attempt, AttemptOutcome.REFUSED, started_at, **fields) and provider_refund_id:
+        _end_late_doubt(attempt, fields)
 
 
 def record_doubt(attempt: GatewayAttempt, *, started_at: datetime, code: str = "timeout") -> None:
@@ -184,18 +193,64 @@ def record_doubt(attempt: GatewayAttempt, *, started_at: datetime, code: str = "
 
 def record_pending(attempt: GatewayAttempt, pending: StillPending, *, started_at: datetime) -> None:
     """The gateway has taken it and is not done: not paid, not refused, and never sent again; `reconcile` asks."""
-    fields = {"code": PENDING}
-    if pending.provider_refund_id:
-        fields["provider_refund_id"] = pending.provider_refund_id
-    _record(attempt, AttemptOutcome.UNKNOWN, started_at, **fields)
+    if not _record(attempt, AttemptOutcome.UNKNOWN, started_at, **_under_way(pending)):
+        note_pending(attempt, pending)
 
 
 def note_pending(attempt: GatewayAttempt, pending: StillPending) -> None:
-    """A gateway that is asked about doubt knows of it: "nothing known" will be no answer any more."""
-    fields = {"code": PENDING}
-    if pending.provider_refund_id:
-        fields["provider_refund_id"] = pending.provider_refund_id
-    GatewayAttempt.objects.filter(pk=attempt.pk, outcome=AttemptOutcome.UNKNOWN).update(**fields)
+    """The gateway knows of the refund and is at it, whoever reports that and however late.
+
+    Where it was asked about doubt, "nothing known" will be no answer any more. What was taken for refused is in doubt
+    again, so that nobody sends it once more; if somebody has ordered that already, or has paid by hand, it is trouble.
+    A refund that the gateway has made and then called failed stays so: that it was under way is older news.
+    """
+    with transaction.atomic():
+        refund, allocation = locks.refund_and_allocation(attempt.allocation_id)
+        known = GatewayAttempt.objects.get(pk=attempt.pk)
+        if known.outcome == AttemptOutcome.UNKNOWN:
+            GatewayAttempt.objects.filter(pk=known.pk).update(**_under_way(pending))
+        if known.outcome != AttemptOutcome.REFUSED or _is_older(pending, known):
+            return
+        if allocation.state == AllocationState.FAILED and allocation.attempt == known.number and not known.trouble:
+            _doubt_again(known, pending, refund, allocation)
+        else:
+            _flag(known, Trouble.PENDING_AFTER_REFUSAL, pending, refund, allocation)
+
+
+def _under_way(pending: StillPending) -> dict[str, Any]:
+    number = pending.provider_refund_id
+    return {"code": PENDING, **({"provider_refund_id": number} if number else {})}
+
+
+def _is_older(pending: StillPending, known: GatewayAttempt) -> bool:
+    """Whether it is about the very refund that the gateway has called failed since."""
+    number = known.provider_refund_id
+    return bool(number) and not known.trouble and pending.provider_refund_id in {"", number}
+
+
+def _doubt_again(known: GatewayAttempt, pending: StillPending, refund: Refund, allocation: RefundAllocation) -> None:
+    fields = {**_under_way(pending), "message": ""}
+    GatewayAttempt.objects.filter(pk=known.pk).update(
+        outcome=AttemptOutcome.UNKNOWN, answered_at=timezone.now(), **fields
+    )
+    _audit_attempt(known, AttemptOutcome.UNKNOWN, {**fields, "after": known.outcome}, refund)
+    allocation.state = AllocationState.UNKNOWN
+    allocation.save(update_fields=["state"])
+    follow_allocations(refund, reason=PENDING)
+
+
+def _end_late_doubt(attempt: GatewayAttempt, fields: dict[str, Any]) -> None:
+    """What was reported as under way after a refusal has failed: the first no was right, and nobody need see to it."""
+    with transaction.atomic():
+        refund, _ = locks.refund_and_allocation(attempt.allocation_id)
+        doubted = GatewayAttempt.objects.filter(
+            pk=attempt.pk,
+            trouble=Trouble.PENDING_AFTER_REFUSAL,
+            settled_at=None,
+            provider_refund_id=fields["provider_refund_id"],
+        )
+        if doubted.update(trouble="", **fields) == 1:
+            _audit_attempt(attempt, AttemptOutcome.REFUSED, fields, refund)
 
 
 def record_failed_after_payment(attempt: GatewayAttempt, *, code: str, message: str) -> bool:
@@ -219,8 +274,8 @@ def record_failed_after_payment(attempt: GatewayAttempt, *, code: str, message: 
         return True
 
 
-def _record(attempt: GatewayAttempt, outcome: AttemptOutcome, claim: datetime | None, **fields: Any) -> None:
-    """An outcome that is no payment: it never takes the place of one, nor of another no."""
+def _record(attempt: GatewayAttempt, outcome: AttemptOutcome, claim: datetime | None, **fields: Any) -> bool:
+    """An outcome that is no payment: it never takes the place of one, nor of another no. Whether it is news."""
     with transaction.atomic():
         refund, allocation = locks.refund_and_allocation(attempt.allocation_id)
         undecided = GatewayAttempt.objects.filter(pk=attempt.pk, outcome__in=UNDECIDED)
@@ -228,11 +283,12 @@ def _record(attempt: GatewayAttempt, outcome: AttemptOutcome, claim: datetime | 
             undecided = undecided.filter(started_at=claim)
         moved = undecided.update(outcome=outcome, answered_at=timezone.now(), **fields)
         if moved != 1:  # decided already, or another worker's to decide
-            return
+            return False
         _audit_attempt(attempt, outcome, fields, refund)
         allocation.state = _ALLOCATION_STATES[outcome]
         allocation.save(update_fields=["state"])
         follow_allocations(refund, reason=fields.get("code", ""))
+        return True
 
 
 def _audit_attempt(attempt: GatewayAttempt, outcome: str, fields: dict[str, Any], refund: Refund) -> None:

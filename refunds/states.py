@@ -63,9 +63,10 @@ FINISHED = RELEASED | {RefundState.SUCCEEDED}
 REFUND_MOVES: dict[str, frozenset[str]] = {
     RefundState.PENDING_APPROVAL: frozenset({RefundState.PENDING, RefundState.REJECTED, RefundState.EXPIRED}),
     RefundState.PENDING: frozenset({RefundState.SUCCEEDED, RefundState.FAILED, RefundState.UNKNOWN}),
-    RefundState.UNKNOWN: frozenset({RefundState.SUCCEEDED, RefundState.FAILED}),
-    # By a person's retry; or because the gateway reports that it has paid after all.
-    RefundState.FAILED: frozenset({RefundState.PENDING, RefundState.SUCCEEDED}),
+    # Pending: a person sends a refused part once more while the gateway is still asked about another.
+    RefundState.UNKNOWN: frozenset({RefundState.PENDING, RefundState.SUCCEEDED, RefundState.FAILED}),
+    # By a person's retry; or because the gateway reports that it has paid after all, or that it is still at it.
+    RefundState.FAILED: frozenset({RefundState.PENDING, RefundState.SUCCEEDED, RefundState.UNKNOWN}),
     # Only where the provider reports that what it had paid has failed after all.
     RefundState.SUCCEEDED: frozenset({RefundState.UNKNOWN}),
     RefundState.REJECTED: frozenset(),
@@ -97,8 +98,8 @@ class AttemptOutcome(models.TextChoices):
 ATTEMPT_MOVES: dict[str, frozenset[str]] = {
     AttemptOutcome.SENDING: frozenset({AttemptOutcome.SUCCEEDED, AttemptOutcome.REFUSED, AttemptOutcome.UNKNOWN}),
     AttemptOutcome.UNKNOWN: frozenset({AttemptOutcome.SUCCEEDED, AttemptOutcome.REFUSED}),
-    # A payment that is reported late is a fact.
-    AttemptOutcome.REFUSED: frozenset({AttemptOutcome.SUCCEEDED}),
+    # A payment that is reported late is a fact; and what is reported to be under way after all may still be paid.
+    AttemptOutcome.REFUSED: frozenset({AttemptOutcome.SUCCEEDED, AttemptOutcome.UNKNOWN}),
     # Only by a person, after the gateway has reported that it failed after all.
     AttemptOutcome.SUCCEEDED: frozenset({AttemptOutcome.REFUSED}),
 }
@@ -114,6 +115,11 @@ class Trouble(models.TextChoices):
     FAILED_AFTER_PAYMENT = "failed_after_paid", _("reported as failed after it was paid")
 
 
+    PENDING_AFTER_REFUSAL = "pending_after_no", _("under way after a refusal")
+
+
+# Trouble that may turn out to have ended without a payment: a person can say so (`attention.admit_failure`).
+MAY_HAVE_FAILED = frozenset({Trouble.FAILED_AFTER_PAYMENT, Trouble.PENDING_AFTER_REFUSAL})
 class ReturnKind(models.TextChoices):
     REFUND = "refund", _("return for a refund")
     EXCHANGE = "exchange", _("exchange")

@@ -39,6 +39,7 @@ ACTIONS: Final[Mapping[str, Words]] = {
     "attempt.refused": _("refused by the gateway"),
     "attempt.unknown": _("no answer from the gateway"),
     "attempt.paid_after_refusal": _("paid by the gateway after a refusal"),
+    "attempt.pending_after_no": _("under way at the gateway after a refusal"),
     "attempt.amount_differs": _("the gateway paid something else than was asked"),
     "attempt.failed_after_paid": _("failed after it was paid by the gateway"),
     "attempt.settled": _("settled with the payment provider by a person"),

@@ -11,7 +11,7 @@ from orders.money import format_money
 from refunds import selectors
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
 from refunds.settling import by_machine
-from refunds.states import AllocationState, AttemptOutcome, RefundState, Trouble
+from refunds.states import MAY_HAVE_FAILED, NOT_TO_BE_SENT, AllocationState, AttemptOutcome, RefundState
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def _row(refund: Refund) -> RefundRow:
         can_be_sent_again=sendable,
         others=_others(refund, _sum(refused)) if sendable else [],
         has_to_be_settled=bool(unsettled),
-        may_have_failed=any(attempt.trouble == Trouble.FAILED_AFTER_PAYMENT for attempt in unsettled),
+        may_have_failed=any(attempt.trouble in MAY_HAVE_FAILED for attempt in unsettled),
         has_to_be_assigned=refund.needs_assignment,
     )
 

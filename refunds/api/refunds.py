@@ -90,11 +90,11 @@ class SettleView(APIView):
 class AdmitFailureView(APIView):
     @extend_schema(
         operation_id="refunds_admit_failure",
-        summary="Say that a refund has failed after it was paid",
+        summary="Say that a refund has failed at its payment provider after all",
         description=(
-            "For a refund of which the provider has reported that it failed after it was paid: somebody has looked "
-            "into it there, and the money is with the shop again. It can be sent once more afterwards. Needs a "
-            "`note` and the permission `refunds.retry_refund`."
+            "For a refund of which the provider has reported that it failed after it was paid, or that it is under way "
+            "after a refusal: somebody has looked into it there, and the money is with the shop. It can be sent once "
+            "more afterwards. Needs a `note` and the permission `refunds.retry_refund`."
         ),
         request=NoteBody,
         responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},

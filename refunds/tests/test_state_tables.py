@@ -42,7 +42,7 @@ from refunds import (
 )
 from refunds.acceptance import accept
 from refunds.attention import admit_failure
-from refunds.gateways.base import GatewayAnswer
+from refunds.gateways.base import GatewayAnswer, StillPending
 from refunds.models import Approval, GatewayAttempt, Refund, RefundPolicy, RefundQuote, Replacement, Return
 from refunds.policy_selectors import newest_settling
 from refunds.redeem import redeem
@@ -421,6 +421,11 @@ def failed_after_all(attempt: GatewayAttempt) -> None:
     outcome.record_failed_after_payment(attempt, code="expired_card", message="")
 
 
+def under_way_after_all(attempt: GatewayAttempt) -> None:
+    """The gateway knows of it, whatever it had said before."""
+    outcome.note_pending(attempt, StillPending(f"re_{attempt.pk}"))
+
+
 def doubted(attempt: GatewayAttempt) -> None:
     outcome.record_doubt(attempt, started_at=attempt.started_at)
 
@@ -440,6 +445,7 @@ REFUND_DOORS: Final[dict[Any, Door]] = {
     ("unknown", "failed"): ask_the_gateway,
     ("pending", "unknown"): send_while("timeout_after"),
     ("succeeded", "unknown"): lambda refund: failed_after_all(attempt_of(refund)),
+    ("failed", "unknown"): lambda refund: under_way_after_all(attempt_of(refund)),
 }
 
 
@@ -497,6 +503,7 @@ PAYING: Final = {
         ATTEMPT_DOORS,
         action="attempt",
         state="outcome",
+    ("refused", "unknown"): under_way_after_all,
         # A doubt that is doubted again stays the same doubt.
         not_a_move=frozenset({("unknown", "unknown")}),
     ),

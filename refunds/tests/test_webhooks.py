@@ -2,7 +2,7 @@
 
 import json
 from datetime import timedelta
-from itertools import count, permutations
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -13,69 +13,40 @@ from orders.actors import staff_actor
 from orders.errors import Refusal
 from orders.models import Order
 from orders.tests import cast
-from orders.tests.factories import payment_body
 from orders.tests.race import at_once
 from refunds import elsewhere, outcome, provider_events, send, tasks
 from refunds.attention import admit_failure, settle
 from refunds.gateways.base import GatewayAnswer
 from refunds.models import GatewayAttempt, ProviderEvent, Refund, StaffAlert
 from refunds.retry import retry
-from refunds.states import AlertKind, RefundKind, RefundState, Trouble
+from refunds.states import AlertKind, RefundState, Trouble
 from refunds.tests.ask import ask
 from refunds.tests.conftest import disconnect
 from refunds.tests.paying import outcomes, pending_refund, state_of
+from refunds.tests.reporting import (
+    ADDRESS,
+    alerts_of,
+    booked,
+    charge_told,
+    paid_by_stripe,
+    post,
+    refund_told,
+    reports,
+)
 from refunds.tests.stripe_stand_in import Fault, Stripe, event, signed
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ADDRESS = "/webhooks/stripe/"
-numbers = count(1)
 
 
 @pytest.fixture
 def order(stripe: Stripe) -> Order:
-    stripe.charge("ch_1", 158_000, payment_intent="pi_1")
-    payment = {**payment_body(1580), "provider": "stripe", "provider_ref": "ch_1"}
-    return cast.place("6601", payments=[payment])
+    return paid_by_stripe(stripe)
 
 
 @pytest.fixture
 def refund(order: Order) -> Refund:
     """The case, 380, confirmed and not sent yet."""
     return pending_refund(order, (2, 1, "other"))
-
-
-def post(body: str, header: str | None = None) -> int:
-    headers = {"Stripe-Signature": signed(body) if header is None else header}
-    answer = Client(enforce_csrf_checks=True).post(ADDRESS, body, content_type="application/json", headers=headers)
-    return answer.status_code
-
-
-def reports(kind: str, told: dict[str, Any]) -> ProviderEvent:
-    """Stripe calls, and the job runs."""
-    event_id = f"evt_{next(numbers)}"
-    assert post(json.dumps(event(kind, told, event_id))) == 200
-    kept = ProviderEvent.objects.get(event_id=event_id)
-    tasks.apply_event(kept.pk)
-    kept.refresh_from_db()
-    return kept
-
-
-def charge_told(stripe: Stripe, **changes: Any) -> dict[str, Any]:
-    told = {"id": "ch_1", "object": "charge", "payment_intent": "pi_1", "currency": "twd"}
-    return {**told, "amount_refunded": stripe.given_back("ch_1"), **changes}
-
-
-def refund_told(stripe: Stripe, **changes: Any) -> dict[str, Any]:
-    return {**stripe.refunds[0], **changes}
-
-
-def alerts_of(kind: AlertKind) -> list[str]:
-    return list(StaffAlert.objects.filter(kind=kind).order_by("pk").values_list("subject", flat=True))
-
-
-def booked() -> list[tuple[str | None, int]]:
-    elsewhere_ones = Refund.objects.filter(kind=RefundKind.ELSEWHERE).order_by("created_at")
-    return list(elsewhere_ones.values_list("external_ref", "amount"))
 
 
 def later() -> None:
