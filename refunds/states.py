@@ -60,6 +60,8 @@ class RefundState(models.TextChoices):
 # Refunds that let go of goods and money again. All others count as spent.
 RELEASED = frozenset({RefundState.REJECTED, RefundState.EXPIRED})
 FINISHED = RELEASED | {RefundState.SUCCEEDED}
+# Refunds of which nothing may be sent: they wait for a second person, or never will be.
+NOT_TO_BE_SENT = RELEASED | {RefundState.PENDING_APPROVAL}
 REFUND_MOVES: dict[str, frozenset[str]] = {
     RefundState.PENDING_APPROVAL: frozenset({RefundState.PENDING, RefundState.REJECTED, RefundState.EXPIRED}),
     RefundState.PENDING: frozenset({RefundState.SUCCEEDED, RefundState.FAILED, RefundState.UNKNOWN}),
@@ -113,13 +115,13 @@ class Trouble(models.TextChoices):
     PAID_AFTER_REFUSAL = "paid_after_refusal", _("paid after a refusal")
     AMOUNT_DIFFERS = "amount_differs", _("paid something else than was asked")
     FAILED_AFTER_PAYMENT = "failed_after_paid", _("reported as failed after it was paid")
-
-
     PENDING_AFTER_REFUSAL = "pending_after_no", _("under way after a refusal")
 
 
 # Trouble that may turn out to have ended without a payment: a person can say so (`attention.admit_failure`).
 MAY_HAVE_FAILED = frozenset({Trouble.FAILED_AFTER_PAYMENT, Trouble.PENDING_AFTER_REFUSAL})
+
+
 class ReturnKind(models.TextChoices):
     REFUND = "refund", _("return for a refund")
     EXCHANGE = "exchange", _("exchange")
