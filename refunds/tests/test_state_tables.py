@@ -491,6 +491,7 @@ ATTEMPT_DOORS: Final[dict[Any, Door]] = {
     "succeeded": paid,
     "refused": refused,
     ("succeeded", "refused"): admitted,
+    ("refused", "unknown"): under_way_after_all,
     "unknown": doubted,
 }
 
@@ -503,7 +504,6 @@ PAYING: Final = {
         ATTEMPT_DOORS,
         action="attempt",
         state="outcome",
-    ("refused", "unknown"): under_way_after_all,
         # A doubt that is doubted again stays the same doubt.
         not_a_move=frozenset({("unknown", "unknown")}),
     ),
