@@ -54,7 +54,7 @@ NO_NEWS: Final = frozenset(
 )
 # Approvals that end in a line of their own. What becomes of the others shows in their refund, or is between staff.
 TOLD_APPROVALS: Final = (Q(kind=ApprovalKind.COMPENSATION) & ~Q(conversation_ref="")) | Q(
-    kind=ApprovalKind.OVERRIDE, state=ApprovalState.APPROVED
+    kind=ApprovalKind.OVERRIDE, state=ApprovalState.APPROVED, refund=None
 )
 PAYMENTS = system_actor("payments")
 

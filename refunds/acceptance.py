@@ -2,7 +2,8 @@
 
 Between the promise and the acceptance the order may have changed, a claimed defect may not be one, and not everything
 may have come back as it should: only accepted units are settled or replaced, the others are the customer's again. More
-than was promised is paid as it is; less is not paid before a second person has approved it.
+than was promised is paid as it is; less is not paid before a second person has approved it, nor is anything for goods
+that were taken back for a defect alone and show none.
 """
 
 from collections import Counter
@@ -21,6 +22,7 @@ from refunds import exchange_errors, findings, payout, quotes, replacements, ret
 from refunds.choices import clean_note
 from refunds.ending import computed, correlation_of, spend
 from refunds.models import RefundQuote, Replacement, Return, ReturnLine
+from refunds.overrides import EXCLUDED
 from refunds.selection import CLAIMS, Picked, is_shop_fault
 from refunds.settling import work_out
 from refunds.states import ApprovalKind, Asker, QuoteAction, Reason, RefundState, ReturnKind, ReturnState
@@ -93,11 +95,27 @@ def _refund(order: Order, request: Return, actor: Actor, note: str, back: _Goods
         actor=actor,
         note=note,
         settles=request,
-        because=ApprovalKind.LESS_THAN_PROMISED if quote.amount < promised.amount else None,
+        because=_why_asked(quote, promised),
     )
     Return.objects.filter(pk=request.pk).update(refund=refund)
     if refund.state != RefundState.PENDING_APPROVAL:
         return_states.move(request=request, to=ReturnState.REFUNDED, actor=RETURNS)
+
+
+def _why_asked(quote: RefundQuote, promised: RefundQuote) -> ApprovalKind | None:
+    """Why a second person decides, whatever the amount is; the exception before the sum, because it says more."""
+    if quote.overrides:
+        return ApprovalKind.OVERRIDE
+    return ApprovalKind.LESS_THAN_PROMISED if quote.amount < promised.amount else None
+
+
+def _is_exception(line: ReturnLine, reason: str, promised: RefundQuote) -> bool:
+    """Whether goods of a category that is not taken back were let in for a claim, and the claim does not hold."""
+    rules = promised.policy
+    if line.line_item.category not in rules.excluded_categories or is_shop_fault(reason, "return", rules):
+        return False
+    agreed = EXCLUDED in promised.overrides and not is_shop_fault(line.reason, "return", rules)
+    return not agreed
 
 
 def _fresh_quote(order: Order, request: Return, promised: RefundQuote, back: _Goods) -> RefundQuote:
@@ -114,12 +132,16 @@ def _fresh_quote(order: Order, request: Return, promised: RefundQuote, back: _Go
         )
         for line, quantity in back.accepted
     ]
+    exception = any(
+        _is_exception(line, item.reason, promised) for (line, _), item in zip(back.accepted, picked, strict=True)
+    )
     worked = work_out(order=order, action=QuoteAction.RETURN, picked=picked, rules=rules, without=request)
     who: dict[str, Any] = {
         "asker": Asker.SYSTEM,
         "asker_ref": f"return:{request.pk}",
         "asked_by": promised.asked_by,
         "conversation_ref": promised.conversation_ref,
+        "overrides": [EXCLUDED] if exception else [],
     }
     quote = quotes.write_quote(order=order, action=QuoteAction.RETURN, picked=picked, worked=worked, rules=rules, **who)
     audit.record(

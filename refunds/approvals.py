@@ -86,7 +86,7 @@ def _approve(approval_id: str, actor: Actor, reason: str) -> Approval | Refusal:
         )
         return too_late
     approval_states.move(approval=approval, to=ApprovalState.APPROVED, actor=actor, reason=reason)
-    if approval.kind == ApprovalKind.OVERRIDE:
+    if approval.opens_a_return:
         overrides.open_return(approval=approval, actor=actor, note=reason)
     elif approval.kind == ApprovalKind.COMPENSATION:
         payout.pay_compensation(order=decision.order, approval=approval, actor=actor)
@@ -99,7 +99,7 @@ def _too_late(approval: Approval) -> Refusal | None:
     """Why a yes does nothing any more: the days to decide are over, or the goods of an exception have moved."""
     if release.out_of_time().filter(pk=approval.pk).exists():
         return errors.approval_expired()
-    return overrides.what_is_in_the_way(approval) if approval.kind == ApprovalKind.OVERRIDE else None
+    return overrides.what_is_in_the_way(approval) if approval.opens_a_return else None
 
 
 def _send(decision: _Decision) -> None:

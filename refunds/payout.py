@@ -120,6 +120,7 @@ def _ask_second_person(
         request_ref=f"refund:{refund.pk}",
         computed=computed,
         refund=refund,
+        quote=quote if kind == ApprovalKind.OVERRIDE else None,
         conversation_ref=quote.conversation_ref,
         # Silence would reject the return of goods that lie in the warehouse, and nobody would hear of it.
         expires=not goods_are_here,

@@ -32,7 +32,7 @@ def close(*, order: Order, approval: Approval, to: ApprovalState, actor: Actor, 
     A refund gives back goods and money, the quote of an exception ends; a compensation held nothing.
     """
     approval_states.move(approval=approval, to=to, actor=actor, reason=reason)
-    if approval.kind == ApprovalKind.OVERRIDE:
+    if approval.opens_a_return:
         assert approval.quote is not None, "the database demands a quote of this kind"
         ending.end(quote=approval.quote, to=_QUOTES[to], actor=actor, note=reason)
     elif approval.kind != ApprovalKind.COMPENSATION:

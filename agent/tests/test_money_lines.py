@@ -18,7 +18,7 @@ from orders.tests import cast
 from orders.tests.factories import ago, fixed_discount, payment_body, shipment_body
 from refunds import acceptance, approvals, compensation, elsewhere, overrides, redeem, replacements, returns
 from refunds.exchange_check import parse_exchange
-from refunds.models import Approval, Refund, Replacement, Return
+from refunds.models import Approval, Refund, RefundPolicy, Replacement, Return
 from refunds.outcome import move_refund
 from refunds.quotes import parse_choices
 from refunds.resend import resend
@@ -300,6 +300,21 @@ def test_an_exception_that_was_granted_tells_the_customer_what_to_do(order: Orde
     assert made.pk in line["text"]
     assert "Pack the goods" in line["text"]
     assert "loyal" not in line["text"]
+
+
+def test_an_exception_about_goods_that_have_come_back_is_told_by_their_refund(order: Order) -> None:
+    policy = RefundPolicy.objects.get(currency="TWD", version=1)
+    policy.pk, policy.version, policy.excluded_categories = None, 2, ["audio"]
+    policy.in_force_from = ago(days=30)
+    policy.save(force_insert=True)
+    request = redeem.redeem(quote_id=ask(order, (1, 1, "defective")).pk, actor=cast.shopper()).return_request
+    assert request is not None
+    returns.receive(return_id=request.pk, actor=cast.staff("warehouse"))
+    acceptance.accept(return_id=request.pk, actor=cast.staff("warehouse"), found={"li_1": "other"})
+    approvals.approve(approval_id=Approval.objects.get().pk, actor=cast.staff("supervisor"), reason="fine")
+    sweep.sweep()
+    assert "approval" not in {line["kind"] for line in told(order, "status")}
+    assert money.untold() == []
 
 
 def test_money_that_the_shop_gave_back_in_another_way_is_not_called_on_its_way(order: Order) -> None:

@@ -105,7 +105,7 @@ def _concerned(asked: Approval, quote: RefundQuote | None) -> set[int | None]:
 
 def _promised(asked: Approval) -> str:
     """What the customer was promised for goods that came back, where it is not what they come to; else empty."""
-    if asked.kind != ApprovalKind.LESS_THAN_PROMISED or asked.refund is None:
+    if asked.kind not in {ApprovalKind.LESS_THAN_PROMISED, ApprovalKind.OVERRIDE} or asked.refund is None:
         return ""
     item = getattr(asked.refund, "return_request", None)
     quote = item.quote if item else None

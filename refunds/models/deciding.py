@@ -16,7 +16,8 @@ class Approval(models.Model):
     """One question to a second person, never to the one who asked. It ends once (`refunds/approvals.py`).
 
     amount, less_than_promised: `refund` waits for it and holds goods and money. compensation: nothing is held; `refund`
-    is made when it is approved. override: `quote` waits for it, with the refusals it sets aside; nothing is held.
+    is made when it is approved. override: `quote` waits for it, with the refusals it sets aside; nothing is held. Where
+    the goods have come back already, their `refund` waits too, and holds.
     """
 
     id = models.CharField(
@@ -82,3 +83,8 @@ class Approval(models.Model):
 
     def __str__(self) -> str:
         return self.id
+
+    @property
+    def opens_a_return(self) -> bool:
+        """Whether a yes lets goods come back. Of goods that are here already it sends the refund instead."""
+        return self.kind == ApprovalKind.OVERRIDE and self.refund_id is None

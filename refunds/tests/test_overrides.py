@@ -18,6 +18,7 @@ from refunds.models import Approval, Refund, RefundPolicy, RefundQuote, Return
 from refunds.redeem import decline, redeem
 from refunds.states import ApprovalKind, ApprovalState, QuoteState, ReturnState
 from refunds.tests.ask import Asked, ask, choices
+from refunds.tests.going_back import received_return, warehouse
 
 pytestmark = pytest.mark.django_db
 EARPHONES: Asked = (1, 1, "changed_mind")
@@ -38,8 +39,12 @@ def hygiene_order() -> Order:
     policy.save(force_insert=True)
     return cast.place(
         "7401",
-        lines=[line_body(1, "耳塞", 300, category="hygiene"), line_body(2, "盒", 100)],
-        shipments=[shipment_body({1: 1, 2: 1})],
+        lines=[
+            line_body(1, "耳塞", 300, category="hygiene"),
+            line_body(2, "盒", 100),
+            line_body(3, "牙刷", 50, category="hygiene"),
+        ],
+        shipments=[shipment_body({1: 1, 2: 1, 3: 1})],
     )
 
 
@@ -250,3 +255,73 @@ def test_approved_once_it_is_not_approved_again() -> None:
         approved(approval)
     assert caught.value.code == "wrong_state"
     assert Return.objects.count() == 1
+
+
+def came_back(order: Order, *asked: Asked, found: dict[str, str]) -> Return:
+    """Let in for the claims of `asked`, received, and accepted as what the warehouse found."""
+    return accept(return_id=received_return(order, *asked).pk, actor=warehouse(), found=found)
+
+
+DEFECTIVE: Asked = (1, 1, "defective")
+DEFECTIVE_TOO: Asked = (3, 1, "defective")
+NO_DEFECT = {"li_1": "changed_mind"}
+
+
+def test_goods_that_are_not_taken_back_and_show_no_defect_are_refunded_by_a_second_person_only() -> None:
+    request = came_back(hygiene_order(), DEFECTIVE, found=NO_DEFECT)
+    refund = Refund.objects.get()
+    assert (refund.amount, refund.state, request.state) == (300, "pending_approval", ReturnState.ACCEPTED)
+    approval = refund.approval
+    assert (approval.kind, approval.quote) == (ApprovalKind.OVERRIDE, refund.quote)
+    assert approval.quote.overrides == ["excluded_category"]
+    assert (approval.asked_by, approval.expires_at) == (cast.staff_user("warehouse"), None)
+
+
+def test_such_an_exception_is_sent_when_it_is_approved_and_opens_no_second_return() -> None:
+    request = came_back(hygiene_order(), DEFECTIVE, found=NO_DEFECT)
+    approvals.approve(approval_id=Approval.objects.get().pk, actor=cast.staff("supervisor"), reason="老客人")
+    request.refresh_from_db()
+    assert (Refund.objects.get().state, request.state) == ("pending", ReturnState.REFUNDED)
+    assert Return.objects.count() == 1
+
+
+def test_rejected_the_goods_are_the_customers_again_and_no_money_is_held() -> None:
+    order = hygiene_order()
+    request = came_back(order, DEFECTIVE, found=NO_DEFECT)
+    approvals.reject(approval_id=Approval.objects.get().pk, actor=cast.staff("supervisor"), reason="寄回客人")
+    request.refresh_from_db()
+    assert (Refund.objects.get().state, request.state) == ("rejected", ReturnState.REJECTED)
+    assert cast.shipment_line(order, 1).refunded_quantity == cast.payment(order).refunded_amount == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ((1, 1, "defective"), {}),
+        ((1, 1, "defective"), {"li_1": "wrong_item"}),
+        ((2, 1, "defective"), {"li_2": "changed_mind"}),
+    ],
+    ids=["the defect is there", "another fault of the shop", "a category that is taken back"],
+)
+def test_what_the_rules_take_back_needs_nobody_else(asked: Asked, found: dict[str, str]) -> None:
+    came_back(hygiene_order(), asked, found=found)
+    assert Refund.objects.get().state == "pending"
+
+
+def test_one_line_that_is_an_exception_makes_the_whole_refund_wait() -> None:
+    came_back(hygiene_order(), DEFECTIVE, (2, 1, "changed_mind"), found=NO_DEFECT)
+    assert (Refund.objects.get().amount, Refund.objects.get().state) == (400, "pending_approval")
+
+
+def test_an_exception_that_was_approved_beforehand_is_not_asked_about_again() -> None:
+    request = approved(exception(hygiene_order(), EARPHONES))
+    returns.receive(return_id=request.pk, actor=warehouse())
+    accept(return_id=request.pk, actor=warehouse())
+    assert Refund.objects.get().state == "pending"
+
+
+def test_an_exception_does_not_cover_a_claim_that_was_made_beside_it() -> None:
+    request = approved(exception(hygiene_order(), EARPHONES, DEFECTIVE_TOO))
+    returns.receive(return_id=request.pk, actor=warehouse())
+    accept(return_id=request.pk, actor=warehouse(), found={"li_3": "other"})
+    assert Refund.objects.get().state == "pending_approval"

@@ -189,7 +189,7 @@ def store_credit_adds_up(rows: Rows) -> None:
 
 def second_persons_are_asked_about_what_waits(rows: Rows) -> None:
     waiting = {item["id"] for item in rows["refunds_refund"] if item["state"] == "pending_approval"}
-    asked = [item for item in rows["refunds_approval"] if item["kind"] in {"amount", "less_than_promised"}]
+    asked = [item for item in rows["refunds_approval"] if item["refund_id"] and item["kind"] != "compensation"]
     assert waiting == {item["refund_id"] for item in asked if item["state"] == "waiting"}
     for approval in rows["refunds_approval"]:
         assert approval["decided_by_id"] is None or approval["decided_by_id"] != approval["asked_by_id"]
