@@ -50,7 +50,7 @@ class QuoteLineInline(LinesInline):
 class AllocationInline(ReadOnlyInline):
     model = RefundAllocation
     amounts: ClassVar = {"amount": "refund.currency"}
-    fields = ("id", "position", "payment", "amount", "state", "attempt", "not_before")
+    fields = ("id", "position", "payment", "amount", "state", "attempt", "not_before", "external_ref")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).select_related("payment")
@@ -134,6 +134,7 @@ class RefundAdmin(Record):
         "order__number",
         "quote__id",
         "external_ref",
+        "allocations__external_ref",
         "note",
         "allocations__attempts__provider_refund_id",
     )

@@ -20,7 +20,7 @@ from orders.announce import announce
 from orders.errors import InvalidInput
 from orders.models import Order, Payment
 from orders.strict import validated
-from refunds import elsewhere_units, ending, errors, holding, locks, policy, quotes
+from refunds import elsewhere_units, ending, errors, holding, locks, policy, quotes, selectors
 from refunds.choices import clean_note
 from refunds.deciding_bodies import AssignBody, ElsewhereBody
 from refunds.elsewhere_units import Asked
@@ -62,7 +62,7 @@ def book(*, order: Order, body: object, actor: Actor) -> Booked:
     lines = _asked(facts) if "lines" in facts else None
     note = clean_note(facts["note"], required=True)
     order = goods.lock_order(order.pk)
-    known = Refund.objects.filter(order=order, external_ref=facts["external_ref"]).first()
+    known = selectors.paid_under(order, facts["external_ref"]).first()
     if known is not None:
         return Booked(_same(known, facts), created=False)
     refund = _write(order, facts, actor, note, needs_assignment=lines is None)

@@ -1,6 +1,7 @@
 """A gateway has refused: a person sends the same refund again, or to another payment of the order.
 
-Only after a definite refusal. The new attempt has a new number and with it a new key. The goods stay cancelled.
+Only after a definite refusal. The new attempt has a new number and with it a new key. The goods stay cancelled. The
+refused part alone counts: what became of the others, or is still asked about, keeps nobody from sending it again.
 """
 
 from typing import Final
@@ -17,23 +18,23 @@ from refunds.choices import clean_note
 from refunds.gateways.plan import Person
 from refunds.holding import MoneyMoved, hold_money, release_money
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
-from refunds.states import AllocationState, AttemptOutcome, RefundState
+from refunds.states import NOT_TO_BE_SENT, AllocationState, AttemptOutcome
 
 RETRY: Final = "refunds.retry_refund"
 
 
 @transaction.atomic
 def retry(*, refund_id: str, actor: Actor, payment_id: str | None = None, note: str = "") -> Refund:
-    """Send every refused part of a failed refund again. `payment_id`: to that payment instead, if it has enough left.
+    """Send every refused part of a refund again. `payment_id`: to that payment instead, if it has enough left.
 
     A part of which the gateway has reported a payment is left to people (`attention.settle`). Raises NotAllowed,
-    NotFound, and Refusal wrong_state (it has not failed), paid_already or payment_cannot_take.
+    NotFound, and Refusal wrong_state (nothing of it was refused), paid_already or payment_cannot_take.
     """
     if actor.kind != "staff":
         raise NotAllowed(RETRY)
     actor.require(RETRY)
     text = clean_note(note)
-    order, refund = _locked(refund_id)
+    order, refund = locks.order_and_refund(refund_id)
     for allocation in unpaid_parts(refund):
         if payment_id is not None:
             _redirect(order, refund, allocation, payment_id)
@@ -47,16 +48,14 @@ def retry(*, refund_id: str, actor: Actor, payment_id: str | None = None, note: 
     return refund
 
 
-def _locked(refund_id: str) -> tuple[Order, Refund]:
-    order, refund = locks.order_and_refund(refund_id)
-    if refund.state != RefundState.FAILED:
-        raise errors.wrong_state(f"{refund.pk} ({refund.get_state_display()})")
-    return order, refund
-
-
 def unpaid_parts(refund: Refund) -> list[RefundAllocation]:
-    """The refused parts, locked, that no attempt is reported to have paid. Raises Refusal paid_already if none is."""
-    failed = refund.allocations.select_for_update(no_key=True).filter(state=AllocationState.FAILED)
+    """The refused parts, locked, that no attempt is reported to have paid; with the refund locked.
+
+    Raises Refusal wrong_state where nothing was refused, and paid_already where everything refused is reported as paid.
+    """
+    failed = list(refund.allocations.select_for_update(no_key=True).filter(state=AllocationState.FAILED))
+    if not failed or refund.state in NOT_TO_BE_SENT:
+        raise errors.wrong_state(f"{refund.pk} ({refund.get_state_display()})")
     reported = set(
         GatewayAttempt.objects.filter(allocation__refund=refund)
         .exclude(trouble="", outcome=AttemptOutcome.REFUSED)

@@ -7,12 +7,12 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from orders.models import Order
-from refunds.models import Approval, GatewayAttempt, Refund, RefundQuote, Replacement, Return
+from refunds.models import Approval, GatewayAttempt, Refund, RefundAllocation, RefundQuote, Replacement, Return
 from refunds.states import (
     OPEN_RETURNS,
+    AllocationState,
     AttemptOutcome,
     QuoteState,
-    RefundState,
     ReplacementKind,
     ReplacementState,
     ReturnState,
@@ -103,14 +103,21 @@ def approvals() -> QuerySet[Approval]:
     return Approval.objects.select_related("order", "asked_by", "decided_by").order_by("-created_at", "-pk")
 
 
+def paid_under(order: Order, external_ref: str) -> QuerySet[Refund]:
+    """Refunds of the order that people have paid, wholly or in part, under this number."""
+    part = RefundAllocation.objects.filter(refund=OuterRef("pk"), external_ref=external_ref)
+    return Refund.objects.filter(Q(external_ref=external_ref) | Exists(part), order=order)
+
+
 def needs_a_look() -> QuerySet[Refund]:
     """Refunds that a person has to see to, the oldest first.
 
-    Refused by a gateway: goods are gone, money is not sent. Paid after a refusal, or something else than was asked, and
-    nobody has settled it yet. In doubt for longer than a day.
+    With a part that a gateway has refused, whatever the others do: goods are gone, money is not sent. Paid after a
+    refusal, or something else than was asked, and nobody has settled it yet. In doubt for longer than a day.
     """
     in_doubt = Q(outcome=AttemptOutcome.UNKNOWN, started_at__lte=timezone.now() - DOUBT_TO_LOOK_AT)
     of_refund = GatewayAttempt.objects.filter(allocation__refund=OuterRef("pk"))
     attempts = of_refund.filter(in_doubt | (~Q(trouble="") & Q(settled_at=None)))
-    rows = refunds().filter(Q(state=RefundState.FAILED) | Exists(attempts))
+    refused = RefundAllocation.objects.filter(refund=OuterRef("pk"), state=AllocationState.FAILED)
+    rows = refunds().filter(Exists(refused) | Exists(attempts))
     return rows.order_by("created_at", "pk")

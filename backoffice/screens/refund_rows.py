@@ -45,7 +45,7 @@ def _row(refund: Refund) -> RefundRow:
     troubled = [attempt for part in parts for attempt in part.attempts.all() if attempt.trouble]
     unsettled = [attempt for attempt in troubled if attempt.settled_at is None]
     refused = [part for part in parts if _is_refused(part)]
-    sendable = bool(refused) and refund.state == RefundState.FAILED
+    sendable = bool(refused) and refund.state not in NOT_TO_BE_SENT
     return RefundRow(
         refund=refund,
         problem=_trouble(unsettled) or _problem(refund, parts),
@@ -67,6 +67,10 @@ def _sum(parts: Iterable[RefundAllocation]) -> int:
     return sum(part.amount for part in parts)
 
 
+def _in(parts: Iterable[RefundAllocation], state: AllocationState) -> int:
+    return _sum(part for part in parts if part.state == state)
+
+
 def _trouble(attempts: list[GatewayAttempt]) -> str:
     if not attempts:
         return ""
@@ -77,13 +81,19 @@ def _trouble(attempts: list[GatewayAttempt]) -> str:
 
 
 def _problem(refund: Refund, parts: list[RefundAllocation]) -> str:
-    if refund.state == RefundState.UNKNOWN:
+    refused, paid = _in(parts, AllocationState.FAILED), _in(parts, AllocationState.SUCCEEDED)
+    if not refused and refund.state == RefundState.UNKNOWN:
         return _("No answer from the provider. It is being asked; do not pay by other means before it is clear.")
-    if refund.state != RefundState.FAILED:
+    if not refused:
         return ""
-    refused = _sum(part for part in parts if part.state == AllocationState.FAILED)
-    paid = _sum(part for part in parts if part.state == AllocationState.SUCCEEDED)
-    words = {"refused": format_money(refused, refund.currency), "paid": format_money(paid, refund.currency)}
+    rest = refund.amount - refused - paid
+    named = {"refused": refused, "paid": paid, "rest": rest}
+    words = {name: format_money(amount, refund.currency) for name, amount in named.items()}
+    if rest:
+        return (
+            _("The provider has refused %(refused)s. %(rest)s are on their way or being checked: leave those alone.")
+            % words
+        )
     if paid:
         return _("The provider has refused %(refused)s. The other %(paid)s are paid.") % words
     return _("The provider has refused %(refused)s. Nothing of it is paid.") % words

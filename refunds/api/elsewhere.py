@@ -41,11 +41,11 @@ class OrderElsewhereView(APIView):
 class ByHandView(APIView):
     @extend_schema(
         operation_id="refunds_paid_by_hand",
-        summary="Say that a failed refund was paid back by hand",
+        summary="Say that the refused parts of a refund were paid back by hand",
         description=(
             "For parts that no machine could pay, such as cash on delivery: they count as paid from then on, under the "
             "number in `external_ref`. Parts of which the provider has reported a payment are not among them. 409 "
-            "unless the refund has failed. Staff with `refunds.record_elsewhere`."
+            "where nothing of it was refused. Staff with `refunds.record_elsewhere`."
         ),
         request=ByHandBody,
         responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},

@@ -48,10 +48,10 @@ class RefundView(APIView):
 class RetryView(APIView):
     @extend_schema(
         operation_id="refunds_retry",
-        summary="Send a failed refund again",
+        summary="Send the refused parts of a refund again",
         description=(
             "Every part that the gateway has definitely refused is sent again as a new attempt, to the same payment or "
-            "to `payment_id`. Needs the permission `refunds.retry_refund`."
+            "to `payment_id`, whatever the other parts do. Needs the permission `refunds.retry_refund`."
         ),
         request=RetryBody,
         responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},

@@ -28,7 +28,8 @@ class Refund(models.Model):
         related_name="refund",
         verbose_name=_("quote"),
     )
-    # Elsewhere only: the provider's or the shop's number of it, so that a report that comes twice is kept once.
+    # Of what was refunded elsewhere: the provider's or the shop's number, and a report that comes twice is kept once.
+    # Of any other: the first number under which a part was paid by hand.
     external_ref = models.CharField(_("number elsewhere"), max_length=120, null=True, blank=True)
     # Elsewhere only: until a person says for which goods it was, nothing can be worked out for the order.
     needs_assignment = models.BooleanField(_("goods not entered yet"), default=False)
@@ -107,6 +108,8 @@ class RefundAllocation(models.Model):
     )
     # The gateway can take it only later (`gateways/plan.py`); until then no attempt is made.
     not_before = models.DateTimeField(_("not before"), null=True, blank=True)
+    # Paid by hand: the number of the transfer or of the receipt (`refunds/by_hand.py`).
+    external_ref = models.CharField(_("number elsewhere"), max_length=120, blank=True)
 
     class Meta:
         verbose_name = _("refund allocation")

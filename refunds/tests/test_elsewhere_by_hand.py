@@ -11,7 +11,7 @@ from orders.errors import InvalidInput, Refusal
 from orders.models import AuditEvent, Order, Payment
 from orders.tests import cast
 from orders.tests.factories import payment_body, shipment_body
-from refunds import elsewhere, returns, selectors, tasks
+from refunds import elsewhere, outcome, returns, selectors, tasks
 from refunds.acceptance import accept
 from refunds.by_hand import paid_by_hand
 from refunds.models import Refund
@@ -82,6 +82,42 @@ def test_what_the_first_payment_has_got_stays_with_it() -> None:
     tasks.send_refund(refund.pk)
     assert by_hand(refund).state == RefundState.SUCCEEDED
     assert AuditEvent.objects.filter(action="allocation.paid_by_hand").count() == 1
+
+
+def half_refused() -> Refund:
+    """The first of two payments takes it back no more; what became of the second part nobody knows."""
+    payments = [payment_body(100, external_id="p1"), payment_body(280, external_id="p2", method="wallet", last4="")]
+    refund = pending_refund(cast.place("7703", lines=[("殼", 380, 1)], payments=payments), (1, 1, "other"))
+    for fault in ("refuse", "timeout_before"):
+        switch_on(fault)
+    tasks.send_refund(refund.pk)
+    return refund
+
+
+def test_the_refused_part_is_paid_by_hand_while_the_other_is_in_doubt_and_that_one_later() -> None:
+    refund = half_refused()
+    assert by_hand(refund).state == RefundState.UNKNOWN
+    assert [part.state for part in refund.allocations.order_by("position")] == ["succeeded", "unknown"]
+    outcome.record_refusal(refund.allocations.get(position=2).attempts.get(), started_at=None, code="no", message="")
+    paid = by_hand(refund, external_ref="匯款 0415")
+    assert (paid.state, paid.external_ref) == (RefundState.SUCCEEDED, "匯款 0412")
+    assert [part.external_ref for part in paid.allocations.order_by("position")] == ["匯款 0412", "匯款 0415"]
+
+
+@pytest.mark.parametrize("number", ["匯款 0412", "匯款 0415"])
+def test_each_number_under_which_a_part_was_paid_is_known_and_booked_no_second_time(number: str) -> None:
+    refund = half_refused()
+    by_hand(refund)
+    outcome.record_refusal(refund.allocations.get(position=2).attempts.get(), started_at=None, code="no", message="")
+    with pytest.raises(Refusal) as caught:
+        by_hand(refund)
+    assert caught.value.code == "reference_reused"
+    by_hand(refund, external_ref="匯款 0415")
+    Payment.objects.filter(order=refund.order, external_id="p1").update(amount=500)
+    body = {"external_ref": number, "amount": 100, "payment_id": cast.payment(refund.order, 2).pk, "note": "退了"}
+    with pytest.raises(Refusal) as caught:
+        elsewhere.record(order=refund.order, body=body, actor=cast.staff("supervisor"))
+    assert (caught.value.code, Refund.objects.count()) == ("reference_reused", 1)
 
 
 def test_only_a_refund_that_has_failed_is_paid_by_hand() -> None:

@@ -1,17 +1,20 @@
 """A person sends a failed refund again: as a new attempt, to the same payment or to another one of the order."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from orders.actors import NotAllowed
 from orders.errors import Refusal
 from orders.models import Order
 from orders.tests import cast
 from orders.tests.factories import payment_body
-from refunds import tasks
+from refunds import selectors, tasks
 from refunds.models import GatewayAttempt, Refund
 from refunds.retry import retry
 from refunds.states import RefundState
-from refunds.tests.paying import outcomes, paid_out, pending_refund, state_of, switch_on
+from refunds.tests.paying import outcomes, paid_out, pending_refund, state_of, switch_on, time_passes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -67,6 +70,52 @@ def test_a_payment_that_cannot_take_it_is_refused_and_nothing_changes(payment_id
     assert caught.value.code == "payment_cannot_take"
     assert state_of(refund) == RefundState.FAILED
     assert cast.payment(order, 1).refunded_amount == 380
+
+
+def half_refused(order: Order | None = None) -> Refund:
+    """Of two parts the first was refused, and of the second nobody knows what became of it."""
+    refund = pending_refund(order or order_with_two_payments(), (1, 1, "other"), (2, 1, "other"))
+    for fault in ("refuse", "timeout_after"):
+        switch_on(fault)
+    tasks.send_refund(refund.pk)
+    assert parts_of(refund) == ["failed", "unknown"]
+    return refund
+
+
+def parts_of(refund: Refund) -> list[str]:
+    return list(refund.allocations.order_by("position").values_list("state", flat=True))
+
+
+def test_a_refused_part_is_seen_and_sent_again_while_another_is_still_in_doubt() -> None:
+    refund = half_refused()
+    assert list(selectors.needs_a_look()) == [refund]
+    retry(refund_id=refund.pk, actor=cast.staff())
+    assert (state_of(refund), parts_of(refund)) == (RefundState.PENDING, ["pending", "unknown"])
+    tasks.send_refund(refund.pk)
+    assert (state_of(refund), parts_of(refund)) == (RefundState.UNKNOWN, ["succeeded", "unknown"])
+    assert outcomes() == [(1, "refused"), (2, "succeeded"), (1, "unknown")]  # and what is in doubt is not sent again
+    time_passes(60)
+    tasks.sweep()
+    assert (state_of(refund), sorted(paid_out())) == (RefundState.SUCCEEDED, [580, 1000])
+    assert not selectors.needs_a_look().exists()
+
+
+def test_a_refused_part_is_sent_again_while_another_waits_for_its_time() -> None:
+    refund = half_refused()
+    refund.allocations.filter(state="unknown").update(state="pending", not_before=timezone.now() + timedelta(hours=9))
+    Refund.objects.filter(pk=refund.pk).update(state=RefundState.PENDING)
+    assert list(selectors.needs_a_look()) == [refund]
+    retry(refund_id=refund.pk, actor=cast.staff())
+    assert (state_of(refund), parts_of(refund)) == (RefundState.PENDING, ["pending", "pending"])
+
+
+@pytest.mark.parametrize("state", ["pending_approval", "rejected", "expired"])
+def test_what_waits_for_a_second_person_or_was_let_go_of_is_not_sent(state: str) -> None:
+    refund = half_refused()
+    Refund.objects.filter(pk=refund.pk).update(state=state)
+    with pytest.raises(Refusal) as caught:
+        retry(refund_id=refund.pk, actor=cast.staff())
+    assert (caught.value.code, parts_of(refund)) == ("wrong_state", ["failed", "unknown"])
 
 
 def test_a_refund_that_has_not_failed_cannot_be_sent_again() -> None:

@@ -23,7 +23,7 @@ from orders.models import AuditEvent, Order, Shipment
 from orders.money import DECIMALS
 from orders.states import SHIPMENT_MOVES
 from orders.tests import cast
-from orders.tests.factories import shipment_body
+from orders.tests.factories import payment_body, shipment_body
 from refunds import (
     approval_states,
     approvals,
@@ -449,6 +449,16 @@ REFUND_DOORS: Final[dict[Any, Door]] = {
 }
 
 
+def half_refused() -> Refund:
+    """In doubt, with a part that was refused: that one can be sent again meanwhile."""
+    payments = [payment_body(1000), payment_body(580, external_id="p2")]
+    refund = pending_refund(order(payments=payments), (1, 1, "other"), (2, 1, "other"))
+    for fault in ("refuse", "timeout_after"):
+        switch_on(fault)
+    send_it(refund)
+    return refund
+
+
 def make_refund(before: str, after: str) -> Refund:
     if before in {"pending_approval", "rejected", "expired"}:
         approval = large_refund()
@@ -460,6 +470,8 @@ def make_refund(before: str, after: str) -> Refund:
         if after == "expired":
             a_week_passes(approval)
         return approval.refund
+    if (before, after) == ("unknown", "pending"):
+        return half_refused()
     refund = pending_refund(order(), (2, 1, "other"))
     if before == "unknown":
         send_while("timeout_before" if after == "failed" else "timeout_after")(refund)

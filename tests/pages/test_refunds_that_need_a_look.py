@@ -94,6 +94,17 @@ def test_where_only_a_part_was_refused_the_page_says_which_is_paid() -> None:
     assert "尚未退出" not in page
 
 
+@pytest.mark.parametrize(("part", "whole"), [("unknown", "unknown"), ("pending", "pending")])
+def test_a_refused_part_is_listed_with_its_buttons_while_the_other_is_under_way(part: str, whole: str) -> None:
+    refund = refused(paid_twice("9109"), (1, 1, "changed_mind"), (2, 1, "changed_mind"), refused_parts="store_credit")
+    refund.allocations.filter(state=AllocationState.SUCCEEDED).update(state=part)
+    Refund.objects.filter(pk=refund.pk).update(state=whole)
+    page = text_of(signed_in("supervisor", language="en").get("/staff/refunds/"))
+    assert "The provider has refused NT$300. NT$500 are on their way or being checked" in page
+    for button in ("retry", "paid-by-hand"):
+        assert f"/staff/refunds/{refund.pk}/{button}/" in page
+
+
 def test_what_was_paid_after_a_refusal_is_settled_with_a_note_and_not_sent_again() -> None:
     refund = refused(cast.order_5531(), (2, 1, "late_delivery"))
     part = refund.allocations.get()
