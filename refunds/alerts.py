@@ -1,26 +1,28 @@
 """What staff must see although nobody asked: raised once per subject, told on commit, settled by a person.
 
 A refund or a returned parcel may not wait without end: 10 days warn, and after 15 the law's time for giving money back
-is over (Consumer Protection Act, Taiwan, article 19-2). Reasons: docs/money.md, section "States".
+is over (Consumer Protection Act, Taiwan, article 19-2). Goods that the shop owes instead are told after as many days.
+Reasons: docs/money.md, section "States".
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any, Final
 
 from django.conf import settings
 from django.core.mail import send_mail
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Q, Subquery, Value
-from django.db.models.functions import Concat, Least
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce, Concat, Least
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from orders import audit
 from orders.actors import Actor, NotAllowed, system_actor
 from orders.models import AuditEvent, Order
-from refunds import errors
+from refunds import errors, selectors
 from refunds.choices import clean_note
 from refunds.models import GatewayAttempt, Refund, Return, StaffAlert
 from refunds.notices import tell_on_commit
@@ -31,7 +33,10 @@ from refunds.states import FINISHED, AlertKind, ReturnKind, ReturnState, Trouble
 SETTLE: Final = "refunds.retry_refund"
 WARN_AFTER: Final = timedelta(days=10)
 STATUTORY: Final = timedelta(days=15)
-LEVELS: Final = ((WARN_AFTER, "warning"), (STATUTORY, "statutory"))
+LEVELS: Final = {
+    AlertKind.OVERDUE: ((WARN_AFTER, "warning"), (STATUTORY, "statutory")),
+    AlertKind.OWED_GOODS: ((WARN_AFTER, "late"), (STATUTORY, "very_late")),
+}
 BATCH: Final = 500
 
 
@@ -96,76 +101,99 @@ def _audit(alert: StaffAlert, action: str, actor: Actor, **chosen: Any) -> None:
 # --- what has waited too long -----------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Money that a customer waits for: a refund, or a return whose goods are here and that has no refund yet."""
+    """What a customer waits for. Money: a refund, or a return whose goods are here and that has no refund yet.
 
+    Or goods: a replacement that may leave, and has no `amount`.
+    """
+
+    kind: AlertKind
     number: str
     since: datetime
     order: Order
-    refund: Refund | None
-    amount: int
     state: str
+    amount: int | None = None
+    refund: Refund | None = None
 
 
 def raise_overdue(now: datetime | None = None) -> int:
     """Raise what has waited for 10 days, and again what has for 15; how many are new. Found again, it is not new."""
     now = now or timezone.now()
     raised = 0
-    for waiting in _waiting(now - WARN_AFTER):
-        for after, level in LEVELS:
+    for waiting in chain(_money(now - WARN_AFTER), _goods(now - WARN_AFTER)):
+        for after, level in LEVELS[waiting.kind]:
             if waiting.since <= now - after:
                 raised += _raise_overdue(waiting, level, (now - waiting.since).days)
     return raised
 
 
 def _raise_overdue(waiting: Waiting, level: str, days: int) -> bool:
+    facts: dict[str, Any] = {
+        "level": level,
+        "days": days,
+        "since": moment(waiting.since),
+        "number": waiting.number,
+        "state": waiting.state,
+    }
+    if waiting.amount is not None:
+        facts |= {"amount": waiting.amount, "currency": waiting.order.currency}
     alert = raise_alert(
-        kind=AlertKind.OVERDUE,
+        kind=waiting.kind,
         subject=f"{waiting.number}:{level}",
         order=waiting.order,
         refund=waiting.refund,
-        facts={
-            "level": level,
-            "days": days,
-            "since": moment(waiting.since),
-            "number": waiting.number,
-            "state": waiting.state,
-            "amount": waiting.amount,
-            "currency": waiting.order.currency,
-        },
+        facts=facts,
     )
     return alert is not None
 
 
-def _waiting(before: datetime) -> Iterator[Waiting]:
-    """Everything that waits since before that moment. Goods that came back count from their receipt until their refund
-    is finished, whatever has become of the return: that it was accepted gives nobody their money.
+def _money(before: datetime) -> Iterator[Waiting]:
+    """Money that is waited for since before that moment.
+
+    Goods that came back count from their receipt until their refund is finished, whatever has become of the return:
+    that it was accepted gives nobody their money.
     """
     unpaid = GatewayAttempt.objects.filter(
         allocation__refund=OuterRef("pk"), trouble=Trouble.FAILED_AFTER_PAYMENT, settled_at=None
     )
     refunds = Refund.objects.filter(~Q(state__in=FINISHED) | Exists(unpaid)).select_related("order")
-    due = refunds.annotate(since=Least("created_at", _received("return_request__pk")))  # Least passes over what is null
-    for refund in due.filter(since__lte=before).exclude(_told_twice()).order_by("since", "pk")[:BATCH]:
-        yield Waiting(refund.pk, refund.since, refund.order, refund, refund.amount, refund.state)
+    received = _happened("return.received", "return_request__pk")
+    due = refunds.annotate(since=Least("created_at", received))  # Least passes over what is null
+    for refund in _late(due, AlertKind.OVERDUE, before):
+        yield Waiting(AlertKind.OVERDUE, refund.pk, refund.since, refund.order, refund.state, refund.amount, refund)
     here = Return.objects.filter(
         state__in=[ReturnState.RECEIVED, ReturnState.ACCEPTED], kind=ReturnKind.REFUND, refund=None
-    ).annotate(since=_received("pk"))
-    late = here.filter(since__lte=before).exclude(_told_twice()).select_related("order", "quote")
-    for request in late.order_by("since", "pk")[:BATCH]:
+    ).annotate(since=_happened("return.received", "pk"))
+    for request in _late(here.select_related("order", "quote"), AlertKind.OVERDUE, before):
         promised = request.quote.amount if request.quote else 0
-        yield Waiting(request.pk, request.since, request.order, None, promised, request.state)
+        yield Waiting(AlertKind.OVERDUE, request.pk, request.since, request.order, request.state, promised)
 
 
-def _received(return_id: str) -> Subquery:
-    """When the goods of the return came in; null before, and for what is no return. `return_id`: the outer row's."""
-    events = AuditEvent.objects.filter(action="return.received", subject_type="return", subject_id=OuterRef(return_id))
+def _goods(before: datetime) -> Iterator[Waiting]:
+    """Replacements that may leave since before that moment.
+
+    Of an exchange from its acceptance; of lost goods from when it was confirmed that they are sent again.
+    """
+    accepted = _happened("return.accepted", "return_request")
+    owed = selectors.replacements_to_send().annotate(since=Coalesce(accepted, "created_at"))
+    for replacement in _late(owed, AlertKind.OWED_GOODS, before):
+        yield Waiting(AlertKind.OWED_GOODS, replacement.pk, replacement.since, replacement.order, replacement.state)
+
+
+def _late(rows: QuerySet[Any], kind: AlertKind, before: datetime) -> QuerySet[Any]:
+    """Of rows that are annotated with `since`, the oldest that were not told for the last time."""
+    return rows.filter(since__lte=before).exclude(_told_twice(kind)).order_by("since", "pk")[:BATCH]
+
+
+def _happened(action: str, return_id: str) -> Subquery:
+    """When this first happened to the return that `return_id` of the outer row names; null if it has not, or is none."""
+    events = AuditEvent.objects.filter(action=action, subject_type="return", subject_id=OuterRef(return_id))
     return Subquery(events.order_by("at").values("at")[:1])
 
 
-def _told_twice() -> Exists:
+def _told_twice(kind: AlertKind) -> Exists:
     """Rows that have had their last alert: however many of them wait, they hide none that has not."""
-    last = Concat(OuterRef("pk"), Value(f":{LEVELS[-1][1]}"))
-    return Exists(StaffAlert.objects.filter(kind=AlertKind.OVERDUE, subject=last))
+    last = Concat(OuterRef("pk"), Value(f":{LEVELS[kind][-1][1]}"))
+    return Exists(StaffAlert.objects.filter(kind=kind, subject=last))
 
 
 # --- telling them -----------------------------------------------------------------------------------------------------

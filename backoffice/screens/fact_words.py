@@ -10,13 +10,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from orders.money import UnknownCurrency, format_money
-from refunds.states import AttemptOutcome, RefundState, ReturnState
+from refunds.states import AttemptOutcome, RefundState, ReplacementState, ReturnState
 
 Words = str | Promise
 
 _LEVELS: Final[Mapping[str, Words]] = {
     "warning": gettext_lazy("soon later than the law allows"),
     "statutory": gettext_lazy("later than the law allows"),
+    "late": gettext_lazy("late"),
+    "very_late": gettext_lazy("much too late"),
 }
 _DIFFERENCES: Final[Mapping[str, Words]] = {
     "missing_here": gettext_lazy("the provider lists a refund that our books do not have"),
@@ -24,11 +26,13 @@ _DIFFERENCES: Final[Mapping[str, Words]] = {
     "amount": gettext_lazy("the amounts differ"),
     "state": gettext_lazy("the states differ"),
     "not_compared": gettext_lazy("the provider did not give its list"),
+    "given_back": gettext_lazy("the provider has given back more of the charge than our books say"),
     "event_not_applied": gettext_lazy("a message of the provider could not be applied"),
 }
 # What became of a refund, in our words: ours and the provider's are told alike.
 _STATES: Final[Mapping[str, Words]] = {
     **dict(ReturnState.choices),
+    **dict(ReplacementState.choices),
     **dict(RefundState.choices),
     **dict(AttemptOutcome.choices),
     "failed": gettext_lazy("failed"),
@@ -55,6 +59,7 @@ _LABELS: Final[Mapping[str, Words]] = {
     "theirs": gettext_lazy("At the provider"),
     "charge": gettext_lazy("Charge"),
     "reason": gettext_lazy("Reason"),
+    "second_of": gettext_lazy("Paid beside"),
     "not_booked": gettext_lazy("Not booked because"),
 }
 

@@ -27,7 +27,9 @@ class AlertsView(APIView):
     @extend_schema(
         operation_id="alerts_list",
         summary="List what staff must see to, newest first",
-        description=f"Money that is overdue, books that differ, refunds nobody asked for. Needs `{VIEW_ALERTS}`.",
+        description=(
+            f"Money or goods that are overdue, books that differ, refunds nobody asked for. Needs `{VIEW_ALERTS}`."
+        ),
         parameters=[
             OpenApiParameter("state", str, enum=STATES),
             OpenApiParameter("kind", str, enum=AlertKind.values),

@@ -21,11 +21,11 @@ from orders.tests.factories import shipment_body
 from orders.tests.race import at_once
 from refunds import alerts, returns, tasks
 from refunds.acceptance import accept
-from refunds.models import Refund, Return, StaffAlert
+from refunds.models import Refund, Replacement, Return, StaffAlert
 from refunds.redeem import redeem
 from refunds.states import AlertKind, RefundState
 from refunds.tests.ask import ask
-from refunds.tests.going_back import received_return
+from refunds.tests.going_back import earphones, exchange, leaves, received_return, sent_again
 from refunds.tests.paying import pending_refund, state_of, switch_on
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -86,6 +86,34 @@ def test_accepting_the_goods_does_not_start_the_days_anew() -> None:
     assert (state_of(refund), Return.objects.get().state) == ("failed", "refunded")
     assert overdue(days=16) == [f"{refund.pk}:warning", f"{refund.pk}:statutory"]
     assert {alert.facts["days"] for alert in StaffAlert.objects.all()} == {16}
+
+
+# --- goods that are owed ---
+def owed(*, days: float) -> list[str]:
+    alerts.raise_overdue(timezone.now() + timedelta(days=days))
+    return list(StaffAlert.objects.filter(kind=AlertKind.OWED_GOODS).order_by("pk").values_list("subject", flat=True))
+
+
+def test_an_exchange_that_was_accepted_and_is_not_sent_is_told_from_its_acceptance() -> None:
+    request = exchange(earphones())
+    returns.receive(return_id=request.pk, actor=cast.staff("warehouse"))
+    assert owed(days=40) == []  # nothing is owed before the goods were accepted
+    accept(return_id=request.pk, actor=cast.staff("warehouse"))
+    replacement = Replacement.objects.get()
+    Replacement.objects.update(created_at=timezone.now() - timedelta(days=9))
+    assert owed(days=9.9) == []
+    assert owed(days=10) == [f"{replacement.pk}:late"]
+    assert owed(days=15) == [f"{replacement.pk}:late", f"{replacement.pk}:very_late"]
+    assert owed(days=40) == [f"{replacement.pk}:late", f"{replacement.pk}:very_late"]
+    alert = StaffAlert.objects.get(subject=f"{replacement.pk}:very_late")
+    assert (alert.order, alert.facts["state"], alert.facts["days"]) == (replacement.order, "reserved", 15)
+
+
+def test_lost_goods_that_are_to_be_sent_again_are_told_from_when_it_was_confirmed_until_they_leave() -> None:
+    replacement = sent_again(cast.place("6805", shipments=[shipment_body({1: 1}, state="lost")]), (1, 1, "lost"))
+    assert owed(days=10) == [f"{replacement.pk}:late"]
+    leaves(replacement)
+    assert owed(days=40) == [f"{replacement.pk}:late"]
 
 
 def test_many_sweeps_at_once_raise_one_alert() -> None:

@@ -6,9 +6,11 @@ import pytest
 from django.utils import timezone
 
 from orders.tests import cast
+from orders.tests.factories import shipment_body
 from refunds import alerts
 from refunds.models import BooksCompared, StaffAlert
 from refunds.states import AlertKind
+from refunds.tests.going_back import sent_again
 from tests.pages.visiting import signed_in, text_of
 
 pytestmark = pytest.mark.django_db
@@ -30,6 +32,15 @@ def test_an_alert_is_listed_in_words_counted_and_leads_to_its_order() -> None:
     assert "NT$230" in page
     assert 'href="/staff/orders/5531/"' in page
     assert 'Needs a look<span class="count">1</span>' in text_of(staff.get("/staff/orders/"))
+
+
+def test_goods_that_are_owed_are_told_in_words() -> None:
+    order = cast.place("5540", shipments=[shipment_body({1: 1}, state="lost")])
+    replacement = sent_again(order, (1, 1, "lost"))
+    alerts.raise_overdue(timezone.now() + timedelta(days=15))
+    page = text_of(signed_in("staff", language="en").get("/staff/refunds/"))
+    for words in ("a customer has waited too long for goods", replacement.pk, "much too late", "to be sent"):
+        assert words in page
 
 
 def test_it_is_settled_with_a_note_and_gone_from_the_list() -> None:
