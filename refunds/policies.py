@@ -20,7 +20,7 @@ from refunds import policy_errors as errors
 from refunds.choices import clean_note
 from refunds.models import RefundPolicy
 from refunds.policy_bodies import parse_changes
-from refunds.policy_selectors import find, newest_settling, rules_of, seen_of
+from refunds.policy_selectors import authors_of, find, newest_settling, rules_of, seen_of
 from refunds.states import POLICY_MOVES, PolicyState
 
 EDIT: Final = "refunds.edit_policy"
@@ -93,15 +93,15 @@ def publish(
 ) -> RefundPolicy:
     """Put a draft in force for orders placed from `in_force_from` on, for good; the version before it is superseded.
 
-    Never by its last editor. `seen`: the draft as the publisher read it (`policy_selectors.seen_of`). Raises
-    NotAllowed, NotFound, InvalidInput for a moment that is too early or too late, and Refusal wrong_state, own_draft
-    or draft_changed.
+    Never by anybody who has written on it (`policy_selectors.authors_of`). `seen`: the draft as the publisher read it
+    (`policy_selectors.seen_of`). Raises NotAllowed, NotFound, InvalidInput for a moment that is too early or too late,
+    and Refusal wrong_state, own_draft or draft_changed.
     """
     user = _allowed(actor, PUBLISH)
     text = clean_note(note)
     _lock(currency)
     policy = _draft(currency, version)
-    if policy.edited_by == user:
+    if user.pk in authors_of(policy):
         raise errors.own_draft()
     _check_seen(policy, seen)
     _check_moment(in_force_from, newest_settling(currency), timezone.now())

@@ -42,7 +42,7 @@ def draft_changed() -> Refusal:
 def own_draft() -> Refusal:
     return Refusal(
         "own_draft",
-        _("Whoever edited a draft last cannot also publish it."),
+        _("Whoever has written on a draft cannot also publish it."),
         hint=_("Ask another person who may publish policies."),
         status=403,
     )

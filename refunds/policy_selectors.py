@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from django.db.models import QuerySet
 
+from orders.models import AuditEvent
 from orders.money import DECIMALS
 from refunds.models import RefundPolicy
 from refunds.states import SETTLING, PolicyState
@@ -82,6 +83,15 @@ def _standing(policy: RefundPolicy, known: list[RefundPolicy], now: datetime) ->
 def rules_of(policy: RefundPolicy) -> dict[str, Any]:
     """What the version says, by the names of the model's fields."""
     return {name: getattr(policy, name) for name in RULES}
+
+
+def authors_of(policy: RefundPolicy) -> set[int]:
+    """The accounts of everybody who began the version or changed it, by its history: not only who did so last."""
+    written = AuditEvent.objects.filter(
+        subject_type="policy", subject_id=str(policy.pk), action__in=["policy.drafted", "policy.edited"]
+    )
+    people = {*written.values_list("actor_user_id", flat=True), policy.edited_by_id}
+    return {user_id for user_id in people if user_id is not None}
 
 
 def seen_of(policy: RefundPolicy) -> str:

@@ -25,7 +25,7 @@ from refunds.models import RefundPolicy
 from refunds.policy_bodies import PublishBody
 from refunds.policy_examples import as_if, examples
 from refunds.policy_present import differences, in_words
-from refunds.policy_selectors import find, newest_settling, seen_of, standings, versions
+from refunds.policy_selectors import authors_of, find, newest_settling, seen_of, standings, versions
 from refunds.states import PolicyState
 
 PER_PAGE = 25
@@ -76,7 +76,7 @@ def _page_context(request: HttpRequest, policy: RefundPolicy, typed: QueryDict) 
         "others": [each.policy for each in known if each.policy != policy],
         "examples": examples(policy, before),
         "is_draft": policy.state == PolicyState.DRAFT,
-        "own": policy.edited_by == request.user,
+        "own": request.user.pk in authors_of(policy),
         "seen": seen_of(policy),
         "moment": policy_form.proposed_moment(newest_settling(policy.currency), typed.dict()),
     }

@@ -148,8 +148,8 @@ class PublishView(APIView):
         summary="Publish a draft",
         description=(
             "For orders placed from `in_force_from` on, at least five minutes from now and after the newest published "
-            "version; what is published never changes. Needs `refunds.publish_policy`, and another person than the one "
-            "who edited the draft last (403 `own_draft`)."
+            "version; what is published never changes. Needs `refunds.publish_policy`, and somebody who has not "
+            "written on the draft (403 `own_draft`)."
         ),
         parameters=PATH,
         request=PublishBody,

@@ -181,13 +181,28 @@ def test_publishing_supersedes_the_version_before_and_tells_both() -> None:
     assert (event.chosen, event.outcome["rules"]["return_fee"]) == ({"note": "年度活動"}, 0)
 
 
-def test_nobody_publishes_what_they_edited_last() -> None:
+def test_nobody_publishes_what_they_have_written_on() -> None:
     drafted(return_fee=60)
     refusal = refused("own_draft", lambda: published(drafted(), actor=cast.staff("supervisor")))
     assert refusal.status == 403
     policies.edit(currency="TWD", version=2, body={"return_fee": 50}, actor=cast.staff("marketing"))
-    refused("own_draft", lambda: published(drafted()))
-    assert published(drafted(), actor=cast.staff("supervisor")).return_fee == 50
+    for author in ("marketing", "supervisor"):
+        refused("own_draft", lambda author=author: published(drafted(), actor=cast.staff(author)))
+    assert published(drafted(), actor=cast.staff("admin")).return_fee == 50
+
+
+def test_the_author_of_the_rules_does_not_publish_them_after_somebody_else_has_mended_a_word() -> None:
+    draft = drafted(return_fee=5000, approval_above=10_000_000)
+    policies.edit(currency="TWD", version=2, body={"note": "錯字"}, actor=cast.staff("marketing"))
+    refused("own_draft", lambda: published(draft, actor=cast.staff("supervisor")))
+
+
+def test_who_began_a_draft_is_one_of_its_authors_although_they_changed_nothing() -> None:
+    policies.draft(currency="TWD", actor=cast.staff("marketing"))
+    draft = drafted(return_fee=60)
+    refused("own_draft", lambda: published(draft))
+    policies.discard(currency="TWD", version=2, actor=cast.staff("marketing"))
+    assert published(drafted(return_fee=60)).return_fee == 60
 
 
 def test_what_is_published_is_what_the_publisher_has_read() -> None:

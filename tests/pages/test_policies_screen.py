@@ -225,7 +225,7 @@ def test_forged_presses_are_refused_by_the_services_too() -> None:
     begun(by="marketing")
     answer = visitor("marketing").post(f"{DRAFT}publish/", {"in_force_from": in_an_hour()})
     assert answer.status_code == 403
-    assert "Whoever edited a draft last cannot also publish it." in text_of(answer)
+    assert "Whoever has written on a draft cannot also publish it." in text_of(answer)
     for name in ("staff", "auditor", "warehouse", "ming"):
         browser = visitor(name)
         for path in (f"{LIST}draft/", f"{DRAFT}edit/", f"{DRAFT}publish/", f"{DRAFT}discard/", f"{DRAFT}examples/"):
