@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any, Final
 
+import structlog
 from django.conf import settings
 from django.core.mail import send_mail
 from django.db import connection, transaction
@@ -38,6 +39,11 @@ LEVELS: Final = {
     AlertKind.OWED_GOODS: ((WARN_AFTER, "late"), (STATUTORY, "very_late")),
 }
 BATCH: Final = 500
+# Far longer than a mail server is waited for (`EMAIL_TIMEOUT`, at each of its few steps).
+MAIL_CLAIM: Final = timedelta(minutes=10)
+MAILS_AT_ONCE: Final = 50
+MAIL_FAILURES: Final = 3
+log = structlog.get_logger(__name__)
 
 
 @transaction.atomic
@@ -185,7 +191,7 @@ def _late(rows: QuerySet[Any], kind: AlertKind, before: datetime) -> QuerySet[An
 
 
 def _happened(action: str, return_id: str) -> Subquery:
-    """When this first happened to the return that `return_id` of the outer row names; null if it has not, or is none."""
+    """When this first happened to the return that the outer row names in `return_id`; null if it never has."""
     events = AuditEvent.objects.filter(action=action, subject_type="return", subject_id=OuterRef(return_id))
     return Subquery(events.order_by("at").values("at")[:1])
 
@@ -198,12 +204,49 @@ def _told_twice(kind: AlertKind) -> Exists:
 
 # --- telling them -----------------------------------------------------------------------------------------------------
 def mail(alert_id: int) -> None:
-    """Send one alert to the staff's address, outside any transaction: a mail server is a stranger's."""
+    """Send one alert to the staff's address, outside any transaction: a mail server is a stranger's.
+
+    Whoever sends it claims it first, so that two workers at once send it once. A mail that fails gives the claim back
+    and is sent later (`mail_waiting`); a worker that dies leaves a claim that is over after `MAIL_CLAIM`. If it died in
+    the moment between sending and writing that down, the mail comes twice, which is better than never.
+    """
     if connection.in_atomic_block:
         raise RuntimeError("Mail must not be sent inside a transaction.")
-    alert = StaffAlert.objects.select_related("order").filter(pk=alert_id, settled_at=None).first()
-    if alert is None or not settings.STAFF_ALERT_EMAIL:
+    now = timezone.now()
+    if not settings.STAFF_ALERT_EMAIL or _to_mail(now).filter(pk=alert_id).update(mailing_since=now) != 1:
         return
+    mine = StaffAlert.objects.filter(pk=alert_id, mailing_since=now)
+    try:
+        _send(StaffAlert.objects.select_related("order").get(pk=alert_id))
+    except Exception:
+        mine.update(mailing_since=None)
+        raise
+    mine.update(mailing_since=None, mailed_at=timezone.now())
+
+
+def mail_waiting() -> None:
+    """Send what a lost job or a mail server that failed has left. After a few failures the server has the next hour."""
+    if not settings.STAFF_ALERT_EMAIL:
+        return
+    failed = 0
+    waiting = _to_mail(timezone.now()).order_by("raised_at", "pk").values_list("pk", flat=True)
+    for alert_id in list(waiting[:MAILS_AT_ONCE]):
+        try:
+            mail(alert_id)
+        except Exception:
+            log.exception("alert.not_mailed", alert_id=alert_id)
+            failed += 1
+            if failed == MAIL_FAILURES:
+                return
+
+
+def _to_mail(now: datetime) -> QuerySet[StaffAlert]:
+    """Alerts that nobody has settled, has mailed, or is mailing."""
+    free = Q(mailing_since=None) | Q(mailing_since__lte=now - MAIL_CLAIM)
+    return StaffAlert.objects.filter(free, settled_at=None, mailed_at=None)
+
+
+def _send(alert: StaffAlert) -> None:
     with translation.override(settings.LANGUAGE_CODE):
         subject, body = in_words(alert)
     send_mail(subject, body, settings.DEFAULT_FROM_EMAIL, [settings.STAFF_ALERT_EMAIL])

@@ -43,13 +43,14 @@ def compare_books() -> None:
 @shared_task(name="refunds.tasks.raise_overdue")
 @one_at_a_time
 def raise_overdue() -> None:
-    """Money that customers have waited for too long."""
-    alerts.raise_overdue()
+    """Money and goods that customers have waited for too long; and mail of alerts that was not sent."""
+    for step in (alerts.raise_overdue, alerts.mail_waiting):
+        _guarded(step, step.__name__)
 
 
 @shared_task(name="refunds.tasks.mail_alert")
 def mail_alert(alert_pk: int) -> None:
-    """One staff alert by e-mail."""
+    """One staff alert by e-mail. If the mail server fails, `raise_overdue` tries again within the hour."""
     alerts.mail(alert_pk)
 
 

@@ -55,6 +55,9 @@ class StaffAlert(models.Model):
     )
     facts = models.JSONField(_("facts"), default=dict)
     raised_at = models.DateTimeField(_("raised at"), auto_now_add=True)
+    # By e-mail, where staff have an address: when a worker has begun to send it, and when it was sent.
+    mailing_since = models.DateTimeField(_("being mailed since"), null=True, blank=True)
+    mailed_at = models.DateTimeField(_("mailed at"), null=True, blank=True)
     settled_at = models.DateTimeField(_("settled at"), null=True, blank=True)
     settled_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,

@@ -1,6 +1,7 @@
 """Money that customers wait for too long is told to staff, by the law's days, and somebody says how it ended."""
 
 from datetime import timedelta
+from functools import partial
 from smtplib import SMTPException
 from typing import Any
 
@@ -167,13 +168,67 @@ def test_a_mail_server_that_fails_takes_nothing_back(settings: Settings) -> None
     assert StaffAlert.objects.filter(pk=alert.pk, settled_at=None).exists()
 
 
+def test_what_the_mail_server_did_not_take_is_sent_once_it_works_again_and_only_once(settings: Settings) -> None:
+    settings.STAFF_ALERT_EMAIL, working = "desk@example.com", settings.EMAIL_BACKEND
+    settings.EMAIL_BACKEND = "refunds.tests.test_alerts.BrokenMail"
+    alert = raise_one()
+    with pytest.raises(SMTPException):
+        tasks.mail_alert(alert.pk)
+    tasks.raise_overdue()  # it still fails: the next round tries again
+    settings.EMAIL_BACKEND = working
+    for _ in range(2):
+        tasks.raise_overdue()
+        tasks.mail_alert(alert.pk)
+    assert len(mail.outbox) == 1
+    alert.refresh_from_db()
+    assert (alert.mailed_at is None, alert.mailing_since) == (False, None)
+
+
+def test_what_is_settled_needs_no_mail_any_more_and_without_an_address_all_wait(settings: Settings) -> None:
+    alert = raise_one()
+    tasks.raise_overdue()
+    assert StaffAlert.objects.get().mailed_at is None
+    alerts.settle(alert_id=alert.pk, actor=cast.staff(), note="好了")
+    settings.STAFF_ALERT_EMAIL = "desk@example.com"
+    tasks.raise_overdue()
+    assert mail.outbox == []
+
+
+def test_workers_at_once_send_it_once(settings: Settings) -> None:
+    settings.STAFF_ALERT_EMAIL = "desk@example.com"
+    alert = raise_one()
+    ended = at_once([partial(alerts.mail, alert.pk), alerts.mail_waiting] * 3)
+    assert (ended, len(mail.outbox)) == ([None] * 6, 1)
+
+
+def test_a_worker_that_died_over_it_keeps_it_for_minutes_and_not_for_ever(settings: Settings) -> None:
+    settings.STAFF_ALERT_EMAIL = "desk@example.com"
+    alert, now = raise_one(), timezone.now()
+    for begun, sent in ((now - timedelta(minutes=9), 0), (now - timedelta(minutes=11), 1)):
+        StaffAlert.objects.filter(pk=alert.pk).update(mailing_since=begun)
+        tasks.raise_overdue()
+        assert len(mail.outbox) == sent
+
+
+def test_a_mail_server_that_is_away_is_not_asked_for_every_alert(settings: Settings) -> None:
+    settings.STAFF_ALERT_EMAIL, settings.EMAIL_BACKEND = "desk@example.com", "refunds.tests.test_alerts.BrokenMail"
+    for number in range(5):
+        alerts.raise_alert(kind=AlertKind.DIFFERENCE, subject=f"simulated:amount:{number}")
+    BrokenMail.asked = 0
+    tasks.raise_overdue()
+    assert BrokenMail.asked == 3
+
+
 class BrokenMail:
     """A mail server that hangs up."""
+
+    asked = 0
 
     def __init__(self, **options: Any) -> None:
         self.options = options
 
     def send_messages(self, messages: Any) -> int:
+        type(self).asked += 1
         raise SMTPException("gone")
 
 
