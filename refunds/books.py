@@ -155,7 +155,7 @@ def _missing_there(
     provider: str, since: datetime, until: datetime, lines: Iterable[ProviderRefund]
 ) -> list[Difference]:
     """Paid by our books, and not in the provider's list."""
-    there = {line.provider_refund_id for line in lines} | {line.idempotency_key for line in lines}
+    there = {line.provider_refund_id for line in lines}
     paid = GatewayAttempt.objects.filter(
         provider=provider, outcome=AttemptOutcome.SUCCEEDED, settled_at=None, started_at__gte=since
     )
@@ -169,7 +169,7 @@ def _missing_there(
             attempt,
         )
         for attempt in paid.order_by("pk")
-        if not {attempt.idempotency_key, attempt.provider_refund_id} & there
+        if attempt.provider_refund_id not in there
     ]
 
 

@@ -4,7 +4,7 @@ Applying is done by a job and by the sweeper. It changes nothing that the same m
 brought already: a refund of ours is moved by its own state, and a charge's cumulative amount counts as a difference.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any, Final
 
@@ -120,6 +120,7 @@ def _charge(provider: str, charge: Mapping[str, Any]) -> str:
     if provider in CONNECTED:
         there = [line for line in books.look_at(payment) if line.state != "failed"]
         _require_all(sum(line.amount for line in there) >= total)
+        _tell_of_rest(payment, total, there)
         return f"looked at {payment.pk}"
     if payment.attempts.filter(outcome__in=UNDECIDED).exists():
         raise NotYet("an attempt of ours is not decided yet")
@@ -131,6 +132,26 @@ def _require_all(is_there: bool) -> None:
     """Raises NotYet while the provider's own list lags behind its message."""
     if not is_there:
         raise NotYet("the provider's list does not show it yet")
+
+
+def _tell_of_rest(payment: Payment, total: int, there: Iterable[ProviderRefund]) -> None:
+    """Every refund of the charge was taken over. What our books still lack, and nobody was told of, is told."""
+    told = sum(line.amount for line in there if reported.is_told_of(payment, line))
+    if _difference(payment, total) <= told:
+        return
+    known, currency = reported.known_to_be_given_back(payment), payment.order.currency
+    alerts.raise_alert(
+        kind=AlertKind.DIFFERENCE,
+        subject=f"{payment.provider}:given_back:{payment.pk}:{total}",
+        provider=payment.provider,
+        order=payment.order,
+        facts={
+            "difference": "given_back",
+            "ours": {"amount": known, "currency": currency},
+            "theirs": {"amount": total, "currency": currency},
+            "payment_id": payment.pk,
+        },
+    )
 
 
 def _difference(payment: Payment, total: int) -> int:

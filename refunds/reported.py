@@ -18,7 +18,7 @@ from refunds import alerts, elsewhere, outcome
 from refunds.gateways.base import GatewayAnswer, ProviderRefund, StillPending
 from refunds.models import GatewayAttempt, Refund
 from refunds.present import moment
-from refunds.states import AlertKind, AttemptOutcome, RefundKind, Trouble
+from refunds.states import UNDECIDED, AlertKind, AttemptOutcome, RefundKind, Trouble
 
 log = structlog.get_logger(__name__)
 WATCH: Final = system_actor("watch")
@@ -33,10 +33,23 @@ def payment_of(provider: str, charge_refs: Iterable[str]) -> Payment | None:
 
 
 def attempt_of(provider: str, line: ProviderRefund) -> GatewayAttempt | None:
-    """The attempt that asked for it: by its key, else by the provider's number."""
+    """The attempt whose refund it is: by the provider's number, else by our key.
+
+    An attempt has one refund at the provider. A second one under its key (the provider had forgotten the key, and was
+    asked again) is nobody's, as one that we never asked for; unless the first has failed, and this one stands for it.
+    """
     attempts = GatewayAttempt.objects.filter(provider=provider).select_related("allocation__refund__order")
-    by_key = attempts.filter(idempotency_key=line.idempotency_key).first() if line.idempotency_key else None
-    return by_key or attempts.filter(provider_refund_id=line.provider_refund_id).first()
+    by_number = attempts.filter(provider_refund_id=line.provider_refund_id).first()
+    if by_number is not None or not line.idempotency_key:
+        return by_number
+    by_key = attempts.filter(idempotency_key=line.idempotency_key).first()
+    return by_key if by_key is not None and _may_be_its(by_key, line) else None
+
+
+def _may_be_its(attempt: GatewayAttempt, line: ProviderRefund) -> bool:
+    if not attempt.provider_refund_id:
+        return True
+    return attempt.outcome == AttemptOutcome.REFUSED and not attempt.trouble and line.state != "failed"
 
 
 def tell(attempt: GatewayAttempt, line: ProviderRefund) -> str:
@@ -92,10 +105,22 @@ def tell_failed_elsewhere(payment: Payment, line: ProviderRefund) -> str:
 def known_to_be_given_back(payment: Payment) -> int:
     """What we know the provider has given back of this charge: by our attempts, and elsewhere."""
     paid = Q(outcome=AttemptOutcome.SUCCEEDED) | Q(trouble=Trouble.PAID_AFTER_REFUSAL)
-    ours = payment.attempts.filter(paid).exclude(trouble=Trouble.FAILED_AFTER_PAYMENT)
+    ours = payment.attempts.filter(paid).exclude(trouble=Trouble.FAILED_AFTER_PAYMENT, settled_at=None)
     by_us = ours.aggregate(total=Sum("allocation__amount"))["total"] or 0
     rest = payment.allocations.filter(refund__kind=RefundKind.ELSEWHERE)
     return by_us + (rest.aggregate(total=Sum("amount"))["total"] or 0)
+
+
+def is_told_of(payment: Payment, line: ProviderRefund) -> bool:
+    """A refund that our books do not count as given back, and that people hear of or wait for all the same.
+
+    It is under way, is a trouble, or was told as one that we never asked for and could not book.
+    """
+    attempt = attempt_of(payment.provider, line)
+    if attempt is None:
+        return line in strangers(payment, [line])
+    counted = attempt.outcome == AttemptOutcome.SUCCEEDED or attempt.trouble == Trouble.PAID_AFTER_REFUSAL
+    return not counted and (attempt.outcome in UNDECIDED or bool(attempt.trouble))
 
 
 def strangers(payment: Payment, lines: Iterable[ProviderRefund]) -> list[ProviderRefund]:
@@ -128,16 +153,27 @@ def book_stranger(payment: Payment, line: ProviderRefund) -> None:
 
     From then on the payment has that much less left, and no quote is made until a person says for which goods it was.
     """
+    facts = {**_facts(line), "payment_id": payment.pk}
     not_booked = _book(payment, line)
-    facts = {**_facts(line), "payment_id": payment.pk, **({"not_booked": not_booked} if not_booked else {})}
+    if not_booked:
+        facts["not_booked"] = not_booked
+    first = _paid_for(payment.provider, line.idempotency_key)
+    if first is not None:
+        facts["second_of"] = first.provider_refund_id
     alerts.raise_alert(
         kind=AlertKind.NOT_ANNOUNCED,
         subject=f"{payment.provider}:{line.provider_refund_id}",
         provider=payment.provider,
         order=payment.order,
         refund=Refund.objects.filter(order=payment.order, external_ref=line.provider_refund_id).first(),
+        attempt=first,
         facts=facts,
     )
+
+
+def _paid_for(provider: str, key: str) -> GatewayAttempt | None:
+    """The attempt with this key, which has a refund of its own: the provider has made two for one call."""
+    return GatewayAttempt.objects.filter(provider=provider, idempotency_key=key).first() if key else None
 
 
 def _book(payment: Payment, line: ProviderRefund) -> str:

@@ -30,6 +30,7 @@ stripe.enable_telemetry = False
 PAGE: Final = 100
 # To connect takes no longer than this part of the time that a call may take.
 CONNECTING: Final = 0.3
+_PAID_FIRST: Final = ("succeeded", "pending", "failed")
 _NOT_OURS_TO_MEND: Final = {
     stripe.AuthenticationError: ("wrong_api_key", "Stripe does not accept this desk's API key. Check STRIPE_API_KEY."),
     stripe.PermissionError: ("key_lacks_rights", "This desk's API key of Stripe may not make refunds."),
@@ -71,9 +72,9 @@ class StripeGateway:
         return self.refund(charge=charge, amount=charge.amount, idempotency_key=idempotency_key)
 
     def find(self, *, charge: Charge, idempotency_key: str) -> GatewayAnswer | StillPending | None:
-        lines = self.refunds_of(charge=charge)
-        known = next((line for line in lines if line.idempotency_key == idempotency_key), None)
-        return _answer(known) if known else None
+        """Where Stripe has several under the key, the one that is paid or may still be: a no must be all of theirs."""
+        known = [line for line in self.refunds_of(charge=charge) if line.idempotency_key == idempotency_key]
+        return _answer(min(known, key=lambda line: _PAID_FIRST.index(line.state))) if known else None
 
     def refunds_of(self, *, charge: Charge) -> Iterable[ProviderRefund]:
         return self._list(_of_charge(charge))
