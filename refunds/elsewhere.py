@@ -6,6 +6,7 @@ rule would have said otherwise is taken up by the next settlement.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -53,9 +54,9 @@ def book(*, order: Order, body: object, actor: Actor) -> Booked:
     """`body`: {external_ref, amount, payment_id, note, at?, lines?, for_goods?} as `ElsewhereBody` describes it.
 
     With `lines` the goods are gone; with none at all and `for_goods` false it was for no goods; without `lines` it
-    waits for `assign`. By staff with `refunds.record_elsewhere`, or by the system for what a provider reports. Raises
-    NotAllowed, InvalidInput with the field, and Refusal payment_has_less, reference_reused or no_policy, or why goods
-    of `lines` cannot have been meant.
+    waits for `assign`, or for the same number once more with `lines`. By staff with `refunds.record_elsewhere`, or by
+    the system for what a provider reports. Raises NotAllowed, InvalidInput with the field, and Refusal
+    payment_has_less, reference_reused or no_policy, or why goods of `lines` cannot have been meant.
     """
     _may_record(actor)
     facts = validated(ElsewhereBody, body)
@@ -64,7 +65,7 @@ def book(*, order: Order, body: object, actor: Actor) -> Booked:
     order = goods.lock_order(order.pk)
     known = selectors.paid_under(order, facts["external_ref"]).first()
     if known is not None:
-        return Booked(_same(known, facts), created=False)
+        return Booked(_again(order, known, facts, lines, actor, note), created=False)
     refund = _write(order, facts, actor, note, needs_assignment=lines is None)
     if lines:
         _assign(order, refund, lines, actor, note)
@@ -85,21 +86,25 @@ def assign(*, refund_id: str, lines: object, actor: Actor, note: str, for_goods:
     order, refund = locks.order_and_refund(refund_id)
     if not refund.needs_assignment:
         raise errors.wrong_state(f"{refund.pk} ({refund.get_state_display()})")
+    _carry_out(order, refund, asked, actor, text)
+    return refund
+
+
+def _carry_out(order: Order, refund: Refund, asked: Sequence[Asked], actor: Actor, note: str) -> None:
     Refund.objects.filter(pk=refund.pk).update(needs_assignment=False)
     refund.needs_assignment = False
     if asked:
-        _assign(order, refund, asked, actor, text)
+        _assign(order, refund, asked, actor, note)
     audit.record(
         action="refund.assigned",
         actor=actor,
         subject_type="refund",
         subject_id=refund.pk,
         order=order,
-        chosen={"lines": [line.as_json() for line in asked], "note": text},
+        chosen={"lines": [line.as_json() for line in asked], "note": note},
         computed={"amount": refund.amount, "currency": refund.currency},
         correlation={"quote_id": refund.quote_id} if refund.quote_id else {},
     )
-    return refund
 
 
 def _may_record(actor: Actor) -> None:
@@ -117,11 +122,38 @@ def _asked(facts: dict[str, Any]) -> list[Asked]:
     return lines
 
 
-def _same(known: Refund, facts: dict[str, Any]) -> Refund:
+def _again(
+    order: Order, known: Refund, facts: dict[str, Any], lines: list[Asked] | None, actor: Actor, note: str
+) -> Refund:
+    """What the number stands for already, if that is what is told. Told for the first time for what it was: assigned.
+
+    Who leaves `lines` out, as a provider's report does, says nothing about the goods and contradicts nobody.
+    """
     part = known.allocations.first()
     if part is None or (part.payment_id, known.amount) != (facts["payment_id"], facts["amount"]):
         raise errors.reference_reused("external_ref")
+    if lines is None:
+        return known
+    if known.needs_assignment:
+        _carry_out(order, locks.refund_of_locked_order(known.pk), lines, actor, note)
+        known.refresh_from_db()
+    elif _units_of(known) != _units(lines):
+        raise errors.reference_reused("external_ref")
     return known
+
+
+def _units(lines: Iterable[Asked]) -> Counter[str]:
+    units: Counter[str] = Counter()
+    for line in lines:
+        units[line.line_item_id] += line.quantity
+    return units
+
+
+def _units_of(refund: Refund) -> Counter[str]:
+    units: Counter[str] = Counter()
+    for line in holding.lines_of(refund.quote_id) if refund.quote_id else ():
+        units[line.line_item.line_item_id] += line.quantity
+    return units
 
 
 def _write(order: Order, facts: dict[str, Any], actor: Actor, note: str, *, needs_assignment: bool) -> Refund:

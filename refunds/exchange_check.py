@@ -118,17 +118,34 @@ def _other(wanted: dict[int, Product | None], shipment_line: ShipmentLine) -> Pr
 
 
 def require_same_goods(choices: Sequence[LineChoice], made: Iterable[ReturnLine | ReplacementLine]) -> None:
-    """Raises the refusal `reference_reused` if what a reference stands for is not what is asked for under it now."""
-    asked: Counter[str] = Counter()
+    """Raises the refusal `reference_reused` if what a reference stands for is not what is asked for under it now.
+
+    `made` with their line items and shipment lines. A quantity of None was all that could be had then: how many that
+    was is nothing to compare, its line and the wanted product are.
+    """
+    lines = list(made)
+    asked, there = Counter[str](), Counter[str]()
+    for line in lines:
+        there[line.line_item.line_item_id] += line.quantity
+    for choice in choices:
+        asked[choice.line_item_id] += choice.quantity or 0
     for choice in choices:
         if choice.quantity is None:
-            return  # all that could be had then: there is nothing to compare
-        asked[choice.line_item_id] += choice.quantity
-    there: Counter[str] = Counter()
-    for line in made:
-        there[line.line_item.line_item_id] += line.quantity
-    if asked != there:
+            asked[choice.line_item_id] = there[choice.line_item_id]
+    wanted = {(choice.line_item_id, choice.product_id) for choice in choices}
+    # As dicts: to a Counter, a line of none is no line.
+    if dict(asked) != dict(there) or not all(_is_for(lines, *each) for each in wanted):
         raise errors.reference_reused("request_ref")
+
+
+def _is_for(made: Iterable[ReturnLine | ReplacementLine], line_item_id: str, product_id: str | None) -> bool:
+    """Whether the units of this line were made for the wanted product; None: for the same again."""
+    product = None if product_id is None else product_by_id(product_id)
+    of_line = [line for line in made if line.line_item.line_item_id == line_item_id]
+    if product_id is None:
+        return all(line.product_id is None for line in of_line)
+    there = {line.product_id or line.shipment_line.product_id or line.line_item.product_id for line in of_line}
+    return product is not None and there == {product.pk}
 
 
 def require_stock(units: Sequence[Unit]) -> None:

@@ -15,7 +15,7 @@ def order_and_refund(refund_id: str) -> tuple[Order, Refund]:
     if seen is None:
         raise errors.no_such_refund()
     order = goods.lock_order(seen.order_id)
-    return order, _refund(seen.pk)
+    return order, refund_of_locked_order(seen.pk)
 
 
 def order_and_approval(approval_id: str) -> tuple[Order, Approval]:
@@ -31,11 +31,12 @@ def order_and_approval(approval_id: str) -> tuple[Order, Approval]:
         approval.quote = quotes.get(pk=approval.quote_id)
         approval.quote.order = order
     if approval.refund_id is not None:
-        approval.refund = _refund(approval.refund_id)
+        approval.refund = refund_of_locked_order(approval.refund_id)
     return order, approval
 
 
-def _refund(refund_id: str) -> Refund:
+def refund_of_locked_order(refund_id: str) -> Refund:
+    """For whoever holds the order's lock already."""
     return Refund.objects.select_for_update(of=("self",), no_key=True).select_related("quote").get(pk=refund_id)
 
 

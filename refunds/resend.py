@@ -30,7 +30,7 @@ def resend(*, order: Order, lines: Sequence[LineChoice], actor: Actor, request_r
     order = goods.lock_order(order.pk)
     known = Replacement.objects.filter(order=order, request_ref=request_ref).first()
     if known is not None:
-        require_same_goods(lines, known.lines.select_related("line_item"))
+        require_same_goods(lines, known.lines.select_related("line_item", "shipment_line"))
         return known
     return replacements.reserve(
         order=order,

@@ -60,7 +60,7 @@ def request_exchange(
     order = goods.lock_order(order.pk)
     known = Return.objects.filter(order=order, request_ref=request_ref).first()
     if known is not None:
-        require_same_goods(lines, known.lines.select_related("line_item"))
+        require_same_goods(lines, known.lines.select_related("line_item", "shipment_line"))
         return known
     units = check_exchange(order, lines)
     text = clean_note(note)

@@ -25,7 +25,8 @@ class OrderElsewhereView(APIView):
             "given back for them. Without `lines` every quote of the order is refused (`needs_assignment`) until "
             "somebody assigns it. `lines: []` with `for_goods: false`: it was for no goods. Never more than the "
             "payment has left. Idempotent on `external_ref`: 201 the first time, 200 afterwards, 409 for another "
-            "amount or payment under the same number. Staff with `refunds.record_elsewhere`."
+            "amount, payment or other goods under the same number. The same number with `lines`, where it was booked "
+            "without, assigns it. Staff with `refunds.record_elsewhere`."
         ),
         parameters=[NUMBER],
         request=ElsewhereBody,

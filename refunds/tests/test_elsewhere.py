@@ -76,6 +76,49 @@ def test_the_same_number_for_another_amount_is_refused() -> None:
     assert (caught.value.code, caught.value.field) == ("reference_reused", "external_ref")
 
 
+@pytest.mark.parametrize(
+    "told",
+    [{"lines": [EARPHONES]}, {"lines": [CASE, EARPHONES]}, {"lines": [], "for_goods": False}],
+    ids=["other goods", "more goods", "no goods"],
+)
+def test_the_same_number_for_other_goods_is_refused_and_changes_nothing(told: dict[str, Any]) -> None:
+    order = cast.order_5531()
+    book(order, lines=[CASE])
+    with pytest.raises(Refusal) as caught:
+        book(order, **told)
+    assert (caught.value.code, caught.value.field) == ("reference_reused", "external_ref")
+    assert (cast.line(order, 2).cancelled_quantity, cast.shipment_line(order, 1).refunded_quantity) == (1, 0)
+
+
+def test_the_same_number_for_goods_after_it_was_for_none_is_refused() -> None:
+    order = cast.order_5531()
+    book(order, lines=[], for_goods=False)
+    assert book(order, lines=[], for_goods=False) == Refund.objects.get()
+    with pytest.raises(Refusal) as caught:
+        book(order, lines=[CASE])
+    assert caught.value.code == "reference_reused"
+
+
+@pytest.mark.parametrize(
+    ("told", "gone"), [({"lines": [CASE]}, 1), ({"lines": [], "for_goods": False}, 0)], ids=["goods", "no goods"]
+)
+def test_told_again_with_what_it_was_for_a_refund_that_waits_is_assigned(told: dict[str, Any], gone: int) -> None:
+    order = cast.order_5531()
+    refund = book(order)
+    again = book(order, **told)
+    assert (again, again.needs_assignment, cast.line(order, 2).cancelled_quantity) == (refund, False, gone)
+    assert book(order, **told) == refund
+    assert AuditEvent.objects.filter(action="refund.assigned", subject_id=refund.pk).count() == 1
+    assert cast.payment(order).refunded_amount == 230
+
+
+def test_a_report_that_names_no_goods_contradicts_nobody() -> None:
+    order = cast.order_5531()
+    refund = book(order, lines=[CASE])
+    assert book(order) == refund
+    assert not Refund.objects.get().needs_assignment
+
+
 def test_one_number_of_another_order_is_another_refund() -> None:
     book(cast.order_5531())
     book(cast.place("7501"))

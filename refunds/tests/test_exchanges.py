@@ -197,6 +197,34 @@ class TestTheWay:
         assert (caught.value.code, caught.value.field) == ("reference_reused", "request_ref")
         assert (Return.objects.count(), stock_of()) == (1, (3, 1))
 
+    def test_the_same_reference_for_another_product_or_line_is_refused_and_changes_nothing(self) -> None:
+        order = cast.place("7803", shipments=[shipment_body({1: 1, 2: 1})])
+        product()
+        first = exchange(order)
+        others: list[Any] = [
+            ((1, 1, "defective"), "EAR-RED"),
+            ((1, None, "defective"), "EAR-RED"),
+            ((1, 1, "defective"), "unknown"),
+            ((2, 1, "defective"), None),
+            ((2, None, "defective"), None),
+        ]
+        for asked, product_id in others:
+            with pytest.raises(Refusal) as caught:
+                exchange(order, asked, product_id=product_id)
+            assert (caught.value.code, caught.value.field) == ("reference_reused", "request_ref")
+        assert exchange(order, (1, None, "defective")) == first
+        assert (Return.objects.count(), stock_of("EAR-RED")) == (1, (5, 0))
+
+    def test_the_same_product_under_the_same_reference_is_the_same_exchange_however_it_is_named(self) -> None:
+        order = earphones()
+        own_stock(3)
+        product()
+        red, same = exchange(order, product_id="EAR-RED"), exchange(order, ref="card_2")
+        assert exchange(order, product_id="EAR-RED") == red
+        assert exchange(order, ref="card_2", product_id="EAR") == same
+        with pytest.raises(Refusal):
+            exchange(order)
+
     def test_its_goods_stand_where_they_are_until_the_new_ones_have_left(self) -> None:
         order = earphones(1)
         request = accepted_exchange(order)

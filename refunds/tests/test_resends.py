@@ -91,6 +91,15 @@ def test_the_same_reference_for_other_goods_is_refused() -> None:
     assert states_of(order) == {"lost": 1, "resending": 1}
 
 
+def test_the_same_reference_for_all_of_another_line_is_refused() -> None:
+    order = cast.place("7803", shipments=[shipment_body({1: 1, 2: 1}, state="lost")])
+    sent_again(order, LOST)
+    with pytest.raises(Refusal) as caught:
+        sent_again(order, (2, None, "lost"))
+    assert caught.value.code == "reference_reused"
+    assert sent_again(order, (1, None, "lost")) == Replacement.objects.get()
+
+
 def test_units_that_are_being_sent_again_are_refused_with_the_number() -> None:
     order = lost_earphones(1)
     replacement = sent_again(order, LOST)
