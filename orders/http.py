@@ -1,6 +1,12 @@
 """How a client wants to be answered: one rule for every address that serves people and programs alike."""
 
+from typing import Final
+
 from django.http import HttpRequest
+from django.utils.http import url_has_allowed_host_and_scheme
+
+# Django refuses to redirect to more than 2,048 characters.
+LONGEST_PATH: Final = 2000
 
 
 def wants_json(request: HttpRequest) -> bool:
@@ -9,3 +15,12 @@ def wants_json(request: HttpRequest) -> bool:
     if request.path.startswith("/api/"):
         return True
     return "text/html" not in request.headers.get("Accept", "") and "HX-Request" not in request.headers
+
+
+def path_of_site(wanted: str, fallback: str) -> str:
+    """`wanted` if it is a path of this site, from its root, that a browser can be sent to; else `fallback`.
+
+    A word without a slash is none: it would be taken for the name of an address, or beside the page that was open.
+    """
+    is_path = wanted.startswith("/") and len(wanted) <= LONGEST_PATH
+    return wanted if is_path and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None) else fallback

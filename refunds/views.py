@@ -10,13 +10,12 @@ from urllib.parse import quote as quote_path
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from orders.actors import Actor, NotAllowed
 from orders.errors import Refusal
-from orders.http import wants_json
+from orders.http import path_of_site, wants_json
 from refunds import access, redeem
 from refunds.models import RefundQuote
 from refunds.present import refund_as_dict, return_as_dict
@@ -79,7 +78,4 @@ def _where_to(request: HttpRequest, quote: RefundQuote, actor: Actor) -> str:
     number = quote_path(quote.order.number, safe="")
     if actor.kind == "customer":
         return f"/orders/{number}/"
-    wanted = request.POST.get("next", "")
-    if url_has_allowed_host_and_scheme(wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()):
-        return wanted
-    return f"/staff/orders/{number}/"
+    return path_of_site(request.POST.get("next", ""), f"/staff/orders/{number}/")

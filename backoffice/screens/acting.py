@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from orders.errors import Refusal
+from orders.http import path_of_site
 
 _KEPT: Final = "screens.refused_form"
 # Longer than anything a form here takes: what exceeds it is not kept.
@@ -26,13 +25,12 @@ def act(request: HttpRequest, work: Callable[[], str], *, back: str) -> HttpResp
     except Refusal as refusal:
         messages.error(request, " ".join(filter(None, [refusal.message, refusal.hint])))
         _keep(request)
-    return redirect(back)
+    return HttpResponseRedirect(back)
 
 
 def next_path(request: HttpRequest, fallback: str) -> str:
     """Where the form asked to go afterwards, if that is a path of this site."""
-    wanted = request.POST.get("next", "")
-    return wanted if url_has_allowed_host_and_scheme(wanted, allowed_hosts=None) and wanted else fallback
+    return path_of_site(request.POST.get("next", ""), fallback)
 
 
 def _keep(request: HttpRequest) -> None:

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from django.contrib import messages
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
-from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from orders.errors import InvalidInput, Refusal
@@ -39,7 +39,7 @@ def form_screen(
             refusal = refused
         else:
             messages.success(request, said)
-            return redirect(back)
+            return HttpResponseRedirect(back)
     typed = request.POST if request.method == "POST" else QueryDict()
     shown = {"typed": typed, "token": token_of(typed), "back": back, **context(typed), "refusal": refusal}
     return render(request, template, shown, status=refusal.status if refusal else 200)

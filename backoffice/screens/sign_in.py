@@ -6,6 +6,8 @@ from django.conf import settings
 from django.contrib.auth.views import LoginView
 from django.utils.translation import gettext_lazy as _
 
+from orders.http import path_of_site
+
 DEMO_ACCOUNTS: Final = [
     ("ming", _("customer 王小明, order 5531")),
     ("ming2", _("another customer 王小明, order 5602")),
@@ -22,3 +24,7 @@ class SignIn(LoginView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(demo_accounts=DEMO_ACCOUNTS if settings.DEMO else [], **kwargs)
+
+    def get_redirect_url(self) -> str:
+        """The page that somebody wanted before they had to sign in; empty: the front page."""
+        return path_of_site(super().get_redirect_url(), "")

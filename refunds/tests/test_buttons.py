@@ -118,6 +118,7 @@ def test_staff_give_a_reason_and_go_back_to_where_they_were(quote: RefundQuote) 
     assert Refund.objects.get().note == "客人來電"
 
 
-def test_a_foreign_address_to_go_to_is_ignored(quote: RefundQuote) -> None:
-    answer = press(signed_in("staff"), quote, data={"note": "來電", "next": "https://elsewhere.example/"})
+@pytest.mark.parametrize("wanted", ["https://elsewhere.example/", "nope", "/" + "x" * 3000])
+def test_what_is_no_page_of_ours_to_go_to_is_ignored(quote: RefundQuote, wanted: str) -> None:
+    answer = press(signed_in("staff"), quote, data={"note": "來電", "next": wanted})
     assert answer["Location"] == "/staff/orders/5531/"

@@ -55,6 +55,17 @@ def test_it_is_settled_with_a_note_and_gone_from_the_list() -> None:
     assert settle not in text_of(staff.get("/staff/refunds/"))
 
 
+@pytest.mark.parametrize(
+    "wanted", ["nope", "-1", "evil.example/x", "//evil.example/", "/\\evil.example/", "staff-orders", "/" + "x" * 3000]
+)
+def test_a_form_that_asks_for_no_page_of_ours_leads_to_the_usual_one_and_what_was_done_is_answered(wanted: str) -> None:
+    alert = overdue()
+    answer = signed_in("staff").post(f"/staff/alerts/{alert.pk}/settle/", {"note": "已電匯", "next": wanted})
+    alert.refresh_from_db()
+    assert alert.settled_at
+    assert (answer.status_code, answer["Location"]) == (302, "/staff/refunds/")
+
+
 def test_only_those_who_may_see_to_money_settle() -> None:
     alert = overdue()
     assert signed_in("warehouse").post(f"/staff/alerts/{alert.pk}/settle/").status_code == 403

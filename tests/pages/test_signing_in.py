@@ -58,9 +58,10 @@ def test_the_demo_accounts_stand_there_only_in_a_demo(settings: Settings) -> Non
     assert "supervisor" in text_of(stranger().get("/accounts/login/"))
 
 
-def test_a_way_back_to_another_site_is_not_taken() -> None:
+@pytest.mark.parametrize("wanted", ["https://elsewhere.example/", "elsewhere.example", "/" + "x" * 3000])
+def test_a_way_back_to_what_is_no_page_of_ours_is_not_taken(wanted: str) -> None:
     cast.customer_user("ming")
-    form = {"username": "ming", "password": cast.PASSWORD, "next": "https://elsewhere.example/"}
+    form = {"username": "ming", "password": cast.PASSWORD, "next": wanted}
     assert stranger().post("/accounts/login/", form)["Location"] == "/"
 
 
