@@ -14,10 +14,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from orders.models import Order, Payment
-from refunds import alerts, charges, gateways, reported, send
+from refunds import alerts, charges, gateways, given_back, reported, send
 from refunds.gateways.base import CONNECTED, ProviderRefund
-from refunds.models import BooksCompared, GatewayAttempt, Refund
-from refunds.states import AlertKind, AttemptOutcome, RefundKind
+from refunds.models import BooksCompared, GatewayAttempt
+from refunds.states import AlertKind, AttemptOutcome
 
 log = structlog.get_logger(__name__)
 # Every comparison looks back so far: a bank can send money back weeks after the provider had called it paid.
@@ -139,7 +139,7 @@ def _without_attempt(provider: str, line: ProviderRefund, lines: Iterable[Provid
     facts = {"amount": line.amount, "currency": line.currency, "charge": ", ".join(line.charge_refs)}
     payment = reported.payment_of(provider, line.charge_refs)
     if line.state == "failed":
-        booked = Refund.objects.filter(kind=RefundKind.ELSEWHERE, external_ref=line.provider_refund_id).first()
+        booked = given_back.held_as(payment, line.provider_refund_id) if payment else None
         told = {**_both("succeeded", "failed"), **facts}
         return [Difference("state", line.provider_refund_id, told, booked.order)] if booked else []
     if payment is None:

@@ -14,7 +14,7 @@ from django.db.models.functions import Least, Power
 from django.utils import timezone
 
 from orders.models import Payment
-from refunds import alerts, books, reported, stripe_facts
+from refunds import alerts, books, given_back, reported, stripe_facts
 from refunds.gateways.base import CONNECTED, GatewayTimeout, ProviderRefund
 from refunds.models import ProviderEvent
 from refunds.states import UNDECIDED, AlertKind
@@ -139,7 +139,7 @@ def _tell_of_rest(payment: Payment, total: int, there: Iterable[ProviderRefund])
     told = sum(line.amount for line in there if reported.is_told_of(payment, line))
     if _difference(payment, total) <= told:
         return
-    known, currency = reported.known_to_be_given_back(payment), payment.order.currency
+    known, currency = given_back.known(payment), payment.order.currency
     alerts.raise_alert(
         kind=AlertKind.DIFFERENCE,
         subject=f"{payment.provider}:given_back:{payment.pk}:{total}",
@@ -155,7 +155,7 @@ def _tell_of_rest(payment: Payment, total: int, there: Iterable[ProviderRefund])
 
 
 def _difference(payment: Payment, total: int) -> int:
-    return total - reported.known_to_be_given_back(payment)
+    return total - given_back.known(payment)
 
 
 def _unnamed(charge: Mapping[str, Any], amount: int, currency: str) -> ProviderRefund:

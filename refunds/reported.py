@@ -8,17 +8,17 @@ from typing import Any, Final
 
 import structlog
 from django.db import transaction
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from orders.actors import system_actor
 from orders.errors import Refusal
 from orders.models import Payment
-from refunds import alerts, elsewhere, outcome
+from refunds import alerts, elsewhere, given_back, outcome
 from refunds.gateways.base import GatewayAnswer, ProviderRefund, StillPending
 from refunds.models import GatewayAttempt, Refund
 from refunds.present import moment
-from refunds.states import UNDECIDED, AlertKind, AttemptOutcome, RefundKind, Trouble
+from refunds.states import UNDECIDED, AlertKind, AttemptOutcome, Trouble
 
 log = structlog.get_logger(__name__)
 WATCH: Final = system_actor("watch")
@@ -88,7 +88,7 @@ def _tell_failure(attempt: GatewayAttempt, line: ProviderRefund) -> None:
 
 def tell_failed_elsewhere(payment: Payment, line: ProviderRefund) -> str:
     """A refund that nobody asked for here has failed. If it was booked, a person has to mend our books."""
-    booked = _elsewhere(payment).filter(external_ref=line.provider_refund_id).first()
+    booked = given_back.held_as(payment, line.provider_refund_id)
     if booked is None:
         return "failed, and never booked"
     alerts.raise_alert(
@@ -100,15 +100,6 @@ def tell_failed_elsewhere(payment: Payment, line: ProviderRefund) -> str:
         facts={"difference": "state", "ours": "succeeded", "theirs": "failed", **_facts(line)},
     )
     return f"failed, and booked as {booked.pk}"
-
-
-def known_to_be_given_back(payment: Payment) -> int:
-    """What we know the provider has given back of this charge: by our attempts, and elsewhere."""
-    paid = Q(outcome=AttemptOutcome.SUCCEEDED) | Q(trouble=Trouble.PAID_AFTER_REFUSAL)
-    ours = payment.attempts.filter(paid).exclude(trouble=Trouble.FAILED_AFTER_PAYMENT, settled_at=None)
-    by_us = ours.aggregate(total=Sum("allocation__amount"))["total"] or 0
-    rest = payment.allocations.filter(refund__kind=RefundKind.ELSEWHERE)
-    return by_us + (rest.aggregate(total=Sum("amount"))["total"] or 0)
 
 
 def is_told_of(payment: Payment, line: ProviderRefund) -> bool:
@@ -124,27 +115,10 @@ def is_told_of(payment: Payment, line: ProviderRefund) -> bool:
 
 
 def strangers(payment: Payment, lines: Iterable[ProviderRefund]) -> list[ProviderRefund]:
-    """Of the provider's refunds of this charge those that our books do not hold at all.
-
-    What a person has booked under a number of their own is recognised by its amount, once each.
-    """
+    """Of the provider's refunds of this charge those that our books do not hold at all."""
     there = [line for line in lines if line.state != "failed"]
-    numbers = {line.provider_refund_id for line in there}
-    booked = dict(_elsewhere(payment).values_list("external_ref", "amount"))
-    by_hand = [amount for number, amount in booked.items() if number not in numbers]
-    found = []
-    for line in there:
-        if line.provider_refund_id in booked or attempt_of(payment.provider, line) is not None:
-            continue
-        if line.amount in by_hand:
-            by_hand.remove(line.amount)
-        else:
-            found.append(line)
-    return found
-
-
-def _elsewhere(payment: Payment) -> QuerySet[Refund]:
-    return Refund.objects.filter(kind=RefundKind.ELSEWHERE, allocations__payment=payment)
+    not_ours = [line for line in there if attempt_of(payment.provider, line) is None]
+    return given_back.strangers(payment, not_ours, {line.provider_refund_id for line in there})
 
 
 @transaction.atomic
