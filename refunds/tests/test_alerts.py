@@ -1,5 +1,6 @@
 """Money that customers wait for too long is told to staff, by the law's days, and somebody says how it ended."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from smtplib import SMTPException
@@ -197,8 +198,9 @@ def test_what_is_settled_needs_no_mail_any_more_and_without_an_address_all_wait(
 def test_workers_at_once_send_it_once(settings: Settings) -> None:
     settings.STAFF_ALERT_EMAIL = "desk@example.com"
     alert = raise_one()
-    ended = at_once([partial(alerts.mail, alert.pk), alerts.mail_waiting] * 3)
-    assert (ended, len(mail.outbox)) == ([None] * 6, 1)
+    sends: list[Callable[[], None]] = [partial(alerts.mail, alert.pk), alerts.mail_waiting]
+    assert {str(ended) for ended in at_once(sends * 3)} == {"None"}
+    assert len(mail.outbox) == 1
 
 
 def test_a_worker_that_died_over_it_keeps_it_for_minutes_and_not_for_ever(settings: Settings) -> None:

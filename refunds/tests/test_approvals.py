@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import Permission, User
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -189,6 +191,14 @@ def test_about_goods_that_have_come_back_silence_is_no_answer(asked: Callable[[]
     alerts.raise_overdue(timezone.now() + timedelta(days=15))
     assert {alert.refund_id for alert in StaffAlert.objects.all()} == {approval.refund_id}
     assert approvals.approve(approval_id=approval.pk, actor=cast.staff("supervisor")).state == ApprovalState.APPROVED
+
+
+def test_questions_about_goods_that_had_come_back_before_this_rule_lose_their_date() -> None:
+    about_goods_here, other = above_the_limit_after_its_return(), waiting_refund().approval
+    Approval.objects.update(expires_at=timezone.now())
+    import_module("refunds.migrations.0013_no_return_is_rejected_by_silence").let_them_wait(apps, connection)
+    left = Approval.objects.filter(expires_at=None)
+    assert (list(left), other.state) == ([about_goods_here], ApprovalState.WAITING)
 
 
 def test_less_than_a_return_was_promised_is_a_question_of_its_own() -> None:
