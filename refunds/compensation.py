@@ -22,7 +22,7 @@ from refunds.choices import clean_note
 from refunds.history import policy_for
 from refunds.models import Approval, RefundPolicy
 from refunds.settling import share_out
-from refunds.states import COUNTED_APPROVALS, ApprovalKind
+from refunds.states import COUNTED_APPROVALS, ApprovalKind, ApprovalState
 
 PROPOSE: Final = "refunds.propose_compensation"
 
@@ -53,8 +53,9 @@ def propose(
 
     By the agent for its customer, or by staff with `refunds.propose_compensation`. All compensations of an order that
     wait or were approved come to at most the policy's cap, and to no more than the payments have left after what is
-    promised. `field` is what the caller calls the amount. Raises NotAllowed, NotFound, InvalidInput (`field`,
-    `reason`), and Refusal above_compensation_cap, payments_have_less, needs_a_person, no_policy or reference_reused.
+    promised. While a proposal of the agent waits, its conversation has no second one: the same amount again is that
+    one. `field` is what the caller calls the amount. Raises NotAllowed, NotFound, InvalidInput (`field`, `reason`), and
+    Refusal proposal_waits, above_compensation_cap, payments_have_less, needs_a_person, no_policy or reference_reused.
     """
     _may_propose(actor, order)
     if type(amount) is not int or not 1 <= amount <= MAX_AMOUNT:
@@ -65,6 +66,9 @@ def propose(
         known = Approval.objects.filter(request_ref=request_ref).first()
         if known is not None:
             return _same(known, order, amount)
+        waiting = _waiting(order, actor, conversation_ref)
+        if waiting is not None:
+            return _the_same_amount(waiting, amount, field)
         rules = policy_for(order)
         known_room = Room(cap=rules.compensation_cap, used=_used(order))
         if amount > known_room.left:
@@ -99,6 +103,20 @@ def _same(known: Approval, order: Order, amount: int) -> Approval:
     if (known.kind, known.order_id, known.amount) != (ApprovalKind.COMPENSATION, order.pk, amount):
         raise errors.reference_reused("request_ref")
     return known
+
+
+def _waiting(order: Order, actor: Actor, conversation_ref: str) -> Approval | None:
+    """A model may call again for what it has asked already, in other words and under another number."""
+    if actor.kind != "agent" or not conversation_ref:
+        return None
+    rows = Approval.objects.filter(order=order, kind=ApprovalKind.COMPENSATION, state=ApprovalState.WAITING)
+    return rows.filter(asked_by_kind="agent", conversation_ref=conversation_ref).first()
+
+
+def _the_same_amount(waiting: Approval, amount: int, field: str) -> Approval:
+    if waiting.amount != amount:
+        raise errors.proposal_waits(waiting.pk, waiting.amount, waiting.currency, field)
+    return waiting
 
 
 def _used(order: Order) -> int:

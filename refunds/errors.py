@@ -292,6 +292,17 @@ def already_asked(approval_id: str) -> Refusal:
     )
 
 
+def proposal_waits(approval_id: str, amount: int, currency: str, field: str) -> Refusal:
+    return Refusal(
+        "proposal_waits",
+        _("A proposal of %(amount)s waits already for a second person: %(approval_id)s.")
+        % {"amount": format_money(amount, currency), "approval_id": approval_id},
+        hint=_("Wait for that decision: nothing new was proposed."),
+        field=field,
+        details={"approval_id": approval_id, "amount": amount, "currency": currency},
+    )
+
+
 def no_such_order() -> NotFound:
     return NotFound(_("There is no order with this number."), hint=_("Check the number."), field="order_number")
 

@@ -9,6 +9,10 @@ from orders.money import format_money
 from refunds import compensation
 
 CURRENCY = "TWD"
+NEXT = (
+    "Nothing was paid or promised. Tell the customer that a colleague will look at it and decide, and that you cannot "
+    "say how. The decision will be written in this chat."
+)
 
 
 def propose_compensation(context: Context, arguments: Arguments) -> Outcome:
@@ -27,15 +31,19 @@ def propose_compensation(context: Context, arguments: Arguments) -> Outcome:
         conversation_ref=str(context.conversation.pk),
         field="compensation_ntd",
     )
+    display = format_money(approval.amount, approval.currency)
     return {
         "status": "proposed",
         "approval_id": approval.pk,
         "state": approval.state,
         "amount": approval.amount,
-        "display": format_money(approval.amount, approval.currency),
-        "next": "Nothing was paid or promised. Tell the customer that a colleague will look at it and decide, and that "
-        "you cannot say how. The decision will be written in this chat.",
+        "display": display,
+        "next": _again(display) + NEXT if approval.request_ref != context.call.ref else NEXT,
     }
+
+
+def _again(display: str) -> str:
+    return f"A proposal of {display} waits already in this chat: this is it, and nothing new was proposed. "
 
 
 PROPOSE_COMPENSATION = Tool(

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.utils import translation
 
 from orders.actors import Actor, NotAllowed, agent_actor
 from orders.errors import InvalidInput, NotFound, Refusal
@@ -125,6 +126,41 @@ def test_a_reference_that_meant_something_else_is_refused() -> None:
     with pytest.raises(Refusal) as caught:
         propose(order, 50)
     assert caught.value.code == "reference_reused"
+
+
+def test_an_agent_that_calls_three_times_in_its_own_words_has_proposed_once() -> None:
+    order = cast.order_5531()
+    said = {"order": order, "amount": 100, "actor": agent(), "conversation_ref": "17"}
+    made = [compensation.propose(**said, reason=f"遲到 {ref}", request_ref=ref) for ref in ("tc_1", "tc_2", "tc_3")]
+    assert made == [Approval.objects.get()] * 3
+    assert AuditEvent.objects.filter(action="approval.waiting").count() == 1
+
+
+def test_another_amount_while_one_waits_is_refused_and_names_what_waits() -> None:
+    order = cast.order_5531()
+    first = propose(order, 100, actor=agent(), conversation_ref="17")
+    with translation.override("en"), pytest.raises(Refusal) as caught:
+        propose(order, 150, actor=agent(), conversation_ref="17", ref="call_2", field="compensation_ntd")
+    assert (caught.value.code, caught.value.field) == ("proposal_waits", "compensation_ntd")
+    assert "A proposal of NT$100 waits already" in caught.value.message
+    assert caught.value.details["approval_id"] == first.pk
+    assert compensation.room(order).used == 100
+
+
+def test_after_the_decision_the_same_can_be_proposed_anew() -> None:
+    order = cast.order_5531()
+    first = propose(order, 100, actor=agent(), conversation_ref="17")
+    approvals.reject(approval_id=first.pk, actor=cast.staff("supervisor"), reason="沒有理由")
+    assert propose(order, 100, actor=agent(), conversation_ref="17", ref="call_2") != first
+
+
+def test_staff_and_other_conversations_propose_beside_it() -> None:
+    order = cast.order_5531()
+    propose(order, 100, actor=agent(), conversation_ref="17")
+    propose(order, 100, actor=agent(), conversation_ref="18", ref="call_2")
+    for ref in ("a", "b"):
+        propose(order, 50, ref=ref)
+    assert Approval.objects.count() == 4
 
 
 def test_what_waits_and_what_was_paid_count_towards_the_cap_and_what_was_rejected_does_not() -> None:
