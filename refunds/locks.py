@@ -1,6 +1,6 @@
-"""Rows of money, locked until the transaction ends, in the lock order of docs/money.md.
+"""Rows of money, locked until the transaction ends, in the lock order of docs/money.md: the order first.
 
-That is: order, approval, quote, refund, allocation.
+Without it, to record what a gateway says: refund, then allocation.
 """
 
 from orders import goods
