@@ -33,6 +33,10 @@ class NotYet(Exception):
     """The message cannot be applied now; it is tried again later."""
 
 
+class Impossible(Exception):
+    """What the message says cannot be, however often it is tried; people are told of it."""
+
+
 def receive(*, provider: str, event_id: str, kind: str, payload: Mapping[str, Any]) -> ProviderEvent | None:
     """Keep a message whose signature was checked; None if it was kept before. A job is to apply it."""
     rest = {"kind": kind, "payload": dict(payload)}
@@ -60,6 +64,9 @@ def apply(*, event_pk: int) -> None:
     ProviderEvent.objects.filter(pk=event.pk).update(attempts=F("attempts") + 1)
     try:
         said = _apply(event)
+    except Impossible as impossible:
+        said = f"refused: {impossible}"
+        _tell_of_message(event)
     except Exception as error:
         _put_off(event, error)
         return
@@ -72,22 +79,35 @@ def _put_off(event: ProviderEvent, error: Exception) -> None:
     reason = f"{type(error).__name__}: {error}"
     ProviderEvent.objects.filter(pk=event.pk, applied_at=None).update(outcome=reason[:240])
     if event.attempts + 1 >= ALERT_AFTER:
-        alerts.raise_alert(
-            kind=AlertKind.DIFFERENCE,
-            subject=f"{event.provider}:event:{event.event_id}"[:160],
-            provider=event.provider,
-            facts={"difference": "event_not_applied", "event_id": event.event_id, "kind": event.kind},
-        )
+        _tell_of_message(event)
+
+
+def _tell_of_message(event: ProviderEvent) -> None:
+    alerts.raise_alert(
+        kind=AlertKind.DIFFERENCE,
+        subject=f"{event.provider}:event:{event.event_id}"[:160],
+        provider=event.provider,
+        facts={"difference": "event_not_applied", "event_id": event.event_id, "kind": event.kind},
+    )
 
 
 def _apply(event: ProviderEvent) -> str:
     """What became of it, in a few words for the record."""
     told = event.payload["data"]["object"]
     if event.kind in ABOUT_A_REFUND:
+        _require_amount(told, "amount")
         return _refund(event.provider, stripe_facts.refund_line(told))
     if event.kind in ABOUT_A_CHARGE:
+        _require_amount(told, "amount_refunded")
         return _charge(event.provider, told)
     return "not about a refund"
+
+
+def _require_amount(told: Mapping[str, Any], name: str) -> None:
+    """Raises Impossible for what is no whole number from 0: no book of ours is to hear of it."""
+    amount = told[name]
+    if type(amount) is not int or amount < 0:
+        raise Impossible(f"{name} is {str(amount)[:40]}, and no amount")
 
 
 def _refund(provider: str, line: ProviderRefund) -> str:

@@ -77,6 +77,7 @@ def test_an_event_is_kept_and_answered_at_once(stripe: Stripe) -> None:
         lambda body: signed(body).replace("v1=", "v0="),
         lambda body: "",
         lambda body: "nonsense",
+        lambda body: "t=1,v1=é",
     ],
 )
 def test_what_is_not_signed_by_stripe_is_refused_and_not_kept(stripe: Stripe, forge: Any) -> None:
@@ -93,11 +94,51 @@ def test_without_a_secret_nothing_is_accepted(stripe: Stripe, settings: Settings
 
 
 @pytest.mark.parametrize(
-    "body", ["", "[]", "{}", "nonsense", '{"id": 1, "type": "x"}', '{"id": "e", "type": "\\u0000"}']
+    "body",
+    [
+        "",
+        "[]",
+        "{}",
+        "nonsense",
+        '{"id": 1, "type": "x"}',
+        '{"id": "e", "type": "\\u0000"}',
+        '{"id": "e", "type": "t", "data": 1e400}',
+        '{"id": "e", "type": "t", "data": -1e400}',
+        '{"id": "e", "type": "t", "data": NaN}',
+        '{"id": "e", "type": "t", "data": [Infinity]}',
+        '{"id": "e", "type": "t", "data": "\\ud800"}',
+        '{"id": "\\udfff", "type": "t"}',
+        "[" * 50_000,
+        '{"id": "e", "type": "t", "data": ' + "[" * 900 + "]" * 900 + "}",
+        '{"id": "e", "type": "t", "data": ' + "9" * 5_000 + "}",
+    ],
 )
 def test_a_signed_body_that_is_no_event_is_refused(stripe: Stripe, body: str) -> None:
     assert post(body) == 400
     assert not ProviderEvent.objects.exists()
+
+
+@pytest.mark.parametrize(("header", "code"), [("nonsense", "wrong_signature"), (None, "malformed_body")])
+def test_a_refusal_is_the_one_error_object(stripe: Stripe, header: str | None, code: str) -> None:
+    headers = {"Stripe-Signature": header or signed("[]"), "Accept-Language": "en"}
+    answer = Client().post(ADDRESS, "[]", content_type="application/json", headers=headers)
+    assert (answer.status_code, answer.json()["code"], answer.json()["retryable"]) == (400, code, False)
+    assert answer.json()["message"]
+    assert answer.json()["hint"]
+
+
+@pytest.mark.parametrize("amount", [-38_000, 380.5, True, None, "38000"])
+def test_an_amount_that_cannot_be_is_refused_once_for_all_and_told(
+    stripe: Stripe, refund: Refund, amount: object
+) -> None:
+    tasks.send_refund(refund.pk)
+    told = [
+        reports("refund.updated", refund_told(stripe, amount=amount)),
+        reports("charge.refunded", charge_told(stripe, amount_refunded=amount)),
+    ]
+    assert all(kept.applied_at and kept.outcome.startswith("refused: amount") for kept in told)
+    assert (state_of(refund), booked()) == (RefundState.SUCCEEDED, [])
+    assert alerts_of(AlertKind.DIFFERENCE) == [f"stripe:event:{kept.event_id}" for kept in told]
 
 
 def test_bytes_that_are_no_text_are_refused(stripe: Stripe) -> None:
