@@ -11,6 +11,7 @@ from typing import Any, Literal
 from agent import calls
 from agent.models import Conversation, Message, ToolCall
 from agent.states import Author, ToolCallState
+from refunds.states import RefundState
 
 # Also with signs between the letters' groups that nobody sees.
 FORGED_LABEL = re.compile(r"<(?=[\W_]*from[\W_]*(?:staff|system))", re.IGNORECASE)
@@ -18,6 +19,7 @@ NextStep = Literal["run_tools", "wait", "call_model", "done"]
 Block = dict[str, Any]
 # The model has more to say after these: results to read, a pause it asked for, or an answer that was cut.
 UNFINISHED = frozenset({"tool_use", "pause_turn", "max_tokens", "model_context_window_exceeded"})
+BAD_NEWS = frozenset({RefundState.FAILED, RefundState.UNKNOWN, RefundState.REJECTED, RefundState.EXPIRED})
 
 
 def messages_for_model(conversation: Conversation) -> list[dict[str, Any]]:
@@ -56,6 +58,12 @@ def unheard(conversation: Conversation, last: Message | None) -> bool:
     return said.filter(pk__gt=last.heard).exists() if last else said.exists()
 
 
+def overtaken(conversation: Conversation, heard: int) -> bool:
+    """Has the system told of bad news about money since? A reply that does not know of it may contradict it."""
+    told = conversation.messages.filter(author=Author.SYSTEM, pk__gt=heard)
+    return told.filter(content__0__about__startswith="refund ", content__0__state__in=sorted(BAD_NEWS)).exists()
+
+
 def newest_message(conversation: Conversation) -> int:
     """The number of the newest message, 0 if there is none."""
     return conversation.messages.order_by("-id").values_list("pk", flat=True).first() or 0
@@ -91,10 +99,16 @@ def _result_block(call: ToolCall) -> Block:
     }
 
 
+def _subject(message: Message) -> str:
+    """What a status line tells of, in words that depend on no language."""
+    block = message.content[0]
+    return f"{block['about']} is now {block['state']}: " if "about" in block else ""
+
+
 def _as_told(message: Message) -> str:
     """Words of others than the customer are labelled; a customer cannot forge the label."""
     if message.author == Author.STAFF:
         return f"<from_staff>{message.text}</from_staff>"
     if message.author == Author.SYSTEM:
-        return f"<from_system>{message.text}</from_system>"
+        return f"<from_system>{_subject(message)}{message.text}</from_system>"
     return FORGED_LABEL.sub("‹", message.text)

@@ -195,6 +195,9 @@ def _keep(lease: Lease, reply: client.Reply, draft: Draft, heard: int) -> None:
         if conversation.owner_id:
             return
         _count(turn, reply)
+        if history.overtaken(conversation, heard):
+            # The page reads of a refusal already: words that know nothing of it may not be the last. It is said anew.
+            return
         content = _whole_blocks(reply)
         if not _says_anything(content):
             _end_in_words(conversation, turn, "empty" if reply.stop_reason in GOOD_ENDINGS else reply.stop_reason)

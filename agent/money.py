@@ -1,4 +1,5 @@
 """What becomes of money and goods later is a status line in the chat. No model is asked: the rows say what happened.
+The model reads the line where it was written, so that what it says next does not contradict it (`agent/history.py`).
 
 Every line names the audit event it tells of, so that each move is told once, and one whose signal was lost is found by
 looking for moves that no line tells of. The sentences are in `agent/sentences.py`.
@@ -115,6 +116,7 @@ def _say(conversation: Conversation, move: AuditEvent) -> None:
     row = model.objects.get(pk=move.subject_id)
     data = {"kind": kind, f"{kind}_id": row.pk, "state": row.state, "text": sentence(row)}
     events.add(conversation, "status", data, tells=move)
+    people.tell_model(conversation, data["text"], about=f"{kind} {row.pk}", state=row.state)
     is_open = conversation.state == ConversationState.OPEN
     if kind == "refund" and row.state == RefundState.FAILED and is_open:
         _call_a_colleague(conversation, row)

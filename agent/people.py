@@ -130,6 +130,16 @@ def say_as_system(conversation: Conversation, text: str) -> Message:
     return message
 
 
+def tell_model(conversation: Conversation, text: str, *, about: str, state: str) -> None:
+    """Keep what the page was told in another way (a status line) as a message too. Inside `events.writing`.
+
+    The model reads it in its place from the next request on; the page shows the line once. `about`: what it is, with
+    its number ("refund rf_…"), which stands in `state` now.
+    """
+    content = [{"type": "text", "text": text, "about": about, "state": state}]
+    Message.objects.create(conversation=conversation, author=Author.SYSTEM, content=content)
+
+
 def tell_message(conversation: Conversation, message: Message, *, name: str = "", draft: str = "") -> None:
     """Show a message on the page. Inside `events.writing`. `draft` names the draft that it replaces."""
     data = {

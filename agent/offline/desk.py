@@ -42,7 +42,8 @@ class Desk:
         if order is None:
             return self.read_order()
         lines = self.lines = lines_of(order)
-        self.ledger = Ledger(self.conversation.answers, {line.line_item_id: line.title for line in lines})
+        names = {line.line_item_id: line.title for line in lines}
+        self.ledger = Ledger(self.conversation.answers, names, self.conversation.news)
         if self.haggles and not named_in(self.wish, lines) and not EVERYTHING.search(self.wish):
             return Reply(self.speech.join([self.speech.say("amounts_are_worked_out"), self.speech.say("offer_person")]))
         heard = understand(self.wish, self.before, lines)

@@ -1,7 +1,7 @@
 """What this turn's calls have come to, read from their answers: which goods are settled, which quote is still good."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from agent.offline.deciding import Decision
@@ -39,12 +39,16 @@ ENDED = frozenset({"confirmed", "declined", "expired"})
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One card and its end. kind: cancel, lost, return, exchange or resend; `lines` with names and quantities."""
+    """One card and its end. kind: cancel, lost, return, exchange or resend; `lines` with names and quantities.
+
+    `state`: where its refund stands by the newest that was told; "" without one.
+    """
 
     kind: str
     lines: tuple[Data, ...]
     answer: Answer
     quote: Data
+    state: str = ""
 
     @property
     def keys(self) -> frozenset[Key]:
@@ -53,10 +57,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The answers of a turn, put together. `names` are the order's, by line."""
+    """The answers of a turn, put together. `names` are the order's, by line.
+
+    `news`: states by number that the system has told of since.
+    """
 
     answers: Sequence[Answer]
     names: Mapping[str, str]
+    news: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def quotes(self) -> dict[str, Data]:
@@ -73,7 +81,9 @@ class Ledger:
         lines = quote.get("lines") if quote else given
         named = tuple({"name": self._name(line), **line} for line in lines or ())
         kind = "resend" if answer.name == "resend_items" else str(quote.get("action", "exchange"))
-        return Outcome(kind, named, answer, quote)
+        refund = answer.data.get("refund") or {}
+        state = self.news.get(str(refund.get("refund_id")), str(refund.get("state", "")))
+        return Outcome(kind, named, answer, quote, state)
 
     def _name(self, line: Data) -> str:
         """The line's name; of an exchange for another product, both names."""

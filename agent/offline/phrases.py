@@ -73,9 +73,9 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
         "Refund number: {number}.",
     ),
     "pay_failed": (
-        "{goods}已取消，但 {amount} 的退款沒有成功，同事正在處理，退款編號 {number}。",
-        "{goods} is cancelled, but the refund of {amount} did not go through; a colleague is on it. "
-        "Refund number: {number}.",
+        "{goods}的退款沒有成功：付款服務商拒絕了 {amount} 的退款，同事會處理，退款編號 {number}。",
+        "The refund for {goods} did not go through: the payment provider has refused to pay back {amount}. A colleague "
+        "sees to it. Refund number: {number}.",
     ),
     "done_return": (
         "{goods}的退貨申請已成立，退貨編號 {number}。收到商品並確認後會退您 {amount}。",

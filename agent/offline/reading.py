@@ -10,6 +10,8 @@ from typing import Any
 CHINESE = re.compile(r"[\u3400-\u9fff]")
 LATIN = re.compile(r"[A-Za-z]{2,}")
 TELLING = re.compile(r"<from_(?:staff|system)>.*?</from_(?:staff|system)>", re.DOTALL)
+# A status line of the system, as `agent/history.py` labels it.
+NEWS = re.compile(r"\A(?:refund|return|replacement|approval) (\S+) is now (\w+): ")
 TAGS = re.compile(r"</?[a-z_]+(?:\s[^<>]*)?>")
 # Calls that wait for the customer's press.
 ASKING = frozenset({"refund_items", "create_return", "resend_items", "update_shipping_address"})
@@ -77,6 +79,12 @@ class Conversation:
     def wish_before(self) -> str:
         """The customer's words of the turn before."""
         return words_of(self.turns[-2]) if len(self.turns) > 1 else ""
+
+    @property
+    def news(self) -> dict[str, str]:
+        """The newest state of each refund, return, … by number, as far as the system has told of it."""
+        told = [event.text for event in self.events if isinstance(event, Said) and event.author == "shop"]
+        return {found[1]: found[2] for found in map(NEWS.match, told) if found}
 
     @property
     def last_words(self) -> str:

@@ -69,7 +69,7 @@ def _confirmed(speech: Speech, end: Outcome, goods: str) -> str:
     if refund.get("amount") == 0:
         said = speech.say("done_nothing_due", goods=goods, number=refund.get("refund_id", ""))
         return speech.join([said, _because(speech, end)])
-    phrase = REFUND_WORDS.get(str(refund.get("state")), f"done_{end.kind}")
+    phrase = REFUND_WORDS.get(end.state, f"done_{end.kind}")
     said = speech.say(
         phrase,
         goods=goods,
