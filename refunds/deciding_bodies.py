@@ -54,7 +54,8 @@ class AssignBody(StrictBody):
 class ElsewhereBody(AssignBody):
     """A refund that was made without us. `external_ref` is its number there: the same one again is the same refund.
 
-    Without `lines` it waits for a person to say for which goods it was. `at`: when it was paid; left out: now.
+    Without `lines` it waits for a person to say for which goods it was; with `for_goods` false there is nothing to wait
+    for. `at`: when it was paid; left out: now.
     """
 
     external_ref = StrictText(max_length=120)
@@ -62,6 +63,10 @@ class ElsewhereBody(AssignBody):
     payment_id = StrictText(max_length=40)
     at = AwareDateTime(required=False)
     lines = many(ElsewhereLineBody, required=False, max_length=MAX_LINES)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Whoever says that it was for no goods has named all of them."""
+        return attrs if attrs["for_goods"] else {"lines": [], **attrs}
 
 
 class ByHandBody(StrictBody):

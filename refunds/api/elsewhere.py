@@ -23,7 +23,7 @@ class OrderElsewhereView(APIView):
         description=(
             "At the provider's desk, by transfer, in cash. With `lines` those goods are gone and the amount counts as "
             "given back for them. Without `lines` every quote of the order is refused (`needs_assignment`) until "
-            "somebody assigns it. `lines: []` with `for_goods: false`: it was for no goods. Never more than the "
+            "somebody assigns it. `for_goods: false`, without lines: it was for no goods. Never more than the "
             "payment has left. Idempotent on `external_ref`: 201 the first time, 200 afterwards, 409 for another "
             "amount, payment or other goods under the same number. The same number with `lines`, where it was booked "
             "without, assigns it. Staff with `refunds.record_elsewhere`."

@@ -90,6 +90,14 @@ def test_the_same_number_for_other_goods_is_refused_and_changes_nothing(told: di
     assert (cast.line(order, 2).cancelled_quantity, cast.shipment_line(order, 1).refunded_quantity) == (1, 0)
 
 
+def test_for_no_goods_needs_no_lines_and_waits_for_nobody() -> None:
+    order = cast.order_5531()
+    refund = book(order, for_goods=False)
+    assert (refund.needs_assignment, refund.quote) == (False, None)
+    assert book(order, lines=[], for_goods=False) == refund
+    assert ask(order, (2, 1, "other"))
+
+
 def test_the_same_number_for_goods_after_it_was_for_none_is_refused() -> None:
     order = cast.order_5531()
     book(order, lines=[], for_goods=False)
