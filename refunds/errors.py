@@ -315,9 +315,11 @@ def waits_for_approval() -> Refusal:
     )
 
 
-def payment_cannot_take(amount: int, currency: str) -> Refusal:
+def payment_cannot_take(amount: int, currency: str, *, field: str = "") -> Refusal:
+    """`field`: the argument that chose the payment, if one did."""
     return Refusal(
         "payment_cannot_take",
         _("That payment cannot take %(amount)s back.") % {"amount": format_money(amount, currency)},
         hint=_("Choose a payment of this order that has that much left and that the gateway can refund."),
+        field=field,
     )

@@ -73,11 +73,11 @@ def _redirect(order: Order, refund: Refund, allocation: RefundAllocation, paymen
     if target is not None and target.pk == allocation.payment_id:
         return
     if target is None or _is_used(refund, target) or not _can_take(target, allocation.amount):
-        raise errors.payment_cannot_take(allocation.amount, refund.currency)
+        raise errors.payment_cannot_take(allocation.amount, refund.currency, field="payment_id")
     try:
         hold_money(target, allocation.amount)
     except MoneyMoved as moved:
-        raise errors.payment_cannot_take(allocation.amount, refund.currency) from moved
+        raise errors.payment_cannot_take(allocation.amount, refund.currency, field="payment_id") from moved
     release_money(allocation.payment, allocation.amount)
     allocation.payment = target
 

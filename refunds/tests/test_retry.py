@@ -67,7 +67,7 @@ def test_a_payment_that_cannot_take_it_is_refused_and_nothing_changes(payment_id
     wanted = other.pk if payment_id in {"cash_on_delivery", "full"} else payment_id
     with pytest.raises(Refusal) as caught:
         retry(refund_id=refund.pk, actor=cast.staff(), payment_id=wanted)
-    assert caught.value.code == "payment_cannot_take"
+    assert (caught.value.code, caught.value.field) == ("payment_cannot_take", "payment_id")
     assert state_of(refund) == RefundState.FAILED
     assert cast.payment(order, 1).refunded_amount == 380
 
