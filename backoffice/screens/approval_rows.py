@@ -25,12 +25,16 @@ _SET_ASIDE = {
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRow:
-    """`own`: whoever looks had a part in asking and must leave it to somebody else. `exceptions`: rules set aside."""
+    """`own`: whoever looks had a part in asking and must leave it to somebody else. `exceptions`: rules set aside.
+
+    `in_parts`: by itself it is below the policy's amount, and above it with what the order has given back before.
+    """
 
     approval: Approval
     quote: dict[str, Any] | None
     promised: str
     exceptions: list[str]
+    in_parts: bool
     own: bool
 
     @property
@@ -87,6 +91,7 @@ def _row(asked: Approval, quote: RefundQuote | None, user: User | AbstractBaseUs
         quote=quote_as_dict(quote) if quote else None,
         promised=_promised(asked),
         exceptions=[str(_SET_ASIDE.get(code, code)) for code in (quote.overrides if quote else [])],
+        in_parts=asked.kind == ApprovalKind.AMOUNT and not (quote and asked.amount > quote.policy.approval_above),
         own=user.pk in _concerned(asked, quote),
     )
 

@@ -130,7 +130,7 @@ def test_a_reference_that_meant_something_else_is_refused() -> None:
 
 def test_an_agent_that_calls_three_times_in_its_own_words_has_proposed_once() -> None:
     order = cast.order_5531()
-    said = {"order": order, "amount": 100, "actor": agent(), "conversation_ref": "17"}
+    said: dict[str, Any] = {"order": order, "amount": 100, "actor": agent(), "conversation_ref": "17"}
     made = [compensation.propose(**said, reason=f"遲到 {ref}", request_ref=ref) for ref in ("tc_1", "tc_2", "tc_3")]
     assert made == [Approval.objects.get()] * 3
     assert AuditEvent.objects.filter(action="approval.waiting").count() == 1

@@ -273,7 +273,8 @@ def test_goods_that_are_not_taken_back_and_show_no_defect_are_refunded_by_a_seco
     assert (refund.amount, refund.state, request.state) == (300, "pending_approval", ReturnState.ACCEPTED)
     approval = refund.approval
     assert (approval.kind, approval.quote) == (ApprovalKind.OVERRIDE, refund.quote)
-    assert approval.quote.overrides == ["excluded_category"]
+    assert refund.quote is not None
+    assert refund.quote.overrides == ["excluded_category"]
     assert (approval.asked_by, approval.expires_at) == (cast.staff_user("warehouse"), None)
 
 

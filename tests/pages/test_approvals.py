@@ -6,7 +6,7 @@ from orders.links import issue_link
 from orders.models import Order
 from orders.tests import cast
 from orders.tests.factories import ago, shipment_body
-from refunds import compensation, overrides
+from refunds import approvals, compensation, overrides
 from refunds.acceptance import accept
 from refunds.models import Approval, Refund, RefundPolicy
 from refunds.redeem import redeem
@@ -51,6 +51,19 @@ def test_what_waits_until_somebody_decides_shows_no_date() -> None:
         signed_in("supervisor").get("/api/v1/approvals/", headers={"accept": "application/json"}).json()["results"]
     )
     assert (shown["approval_id"], shown["expires_at"]) == (approval.pk, None)
+
+
+def test_a_part_that_brings_the_order_above_the_limit_says_so() -> None:
+    order = cast.place("9003", lines=[("家庭劇院", 15000, 2)])
+    for _ in range(2):
+        redeem(quote_id=ask(order, (1, 1, "changed_mind")).pk, actor=cast.shopper())
+    said = 'class="notice tone-wait"'
+    assert said in text_of(signed_in("supervisor").get("/staff/approvals/"))
+    approvals.reject_refund(
+        refund_id=Approval.objects.get().refund_id or "", actor=cast.staff("supervisor"), reason="不符"
+    )
+    large_refund()
+    assert said not in text_of(signed_in("supervisor").get("/staff/approvals/"))
 
 
 def test_rejecting_needs_a_reason() -> None:
