@@ -179,6 +179,7 @@ def test_what_the_mail_server_did_not_take_is_sent_once_it_works_again_and_only_
     settings.EMAIL_BACKEND = working
     for _ in range(2):
         tasks.raise_overdue()
+        assert len(mail.outbox) == 1
         tasks.mail_alert(alert.pk)
     assert len(mail.outbox) == 1
     alert.refresh_from_db()
