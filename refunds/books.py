@@ -145,9 +145,8 @@ def _without_attempt(provider: str, line: ProviderRefund, lines: Iterable[Provid
     if payment is None:
         return [Difference("missing_here", line.provider_refund_id, facts)]
     of_charge = [each for each in lines if set(each.charge_refs) & set(line.charge_refs)]
-    if line not in reported.strangers(payment, of_charge):
+    if not reported.take_over(payment, of_charge, only=line):
         return []
-    reported.book_stranger(payment, line)
     return [Difference("missing_here", line.provider_refund_id, facts, payment.order, told=True)]
 
 
@@ -184,6 +183,5 @@ def look_at(payment: Payment) -> list[ProviderRefund]:
         attempt = reported.attempt_of(payment.provider, line)
         if attempt is not None:
             reported.tell(attempt, line)
-    for line in reported.strangers(payment, lines):
-        reported.book_stranger(payment, line)
+    reported.take_over(payment, lines)
     return lines

@@ -121,8 +121,8 @@ def _refund(provider: str, line: ProviderRefund) -> str:
         return reported.tell_failed_elsewhere(payment, line)
     if provider in CONNECTED:
         _require_all(line.provider_refund_id in {each.provider_refund_id for each in books.look_at(payment)})
-    elif reported.strangers(payment, [line]):
-        reported.book_stranger(payment, line)
+    else:
+        reported.take_over(payment, [line])
     return f"looked at {payment.pk}"
 
 
@@ -135,16 +135,19 @@ def _charge(provider: str, charge: Mapping[str, Any]) -> str:
     if payment is None:
         return "no payment of ours"
     total, currency = stripe_facts.from_stripe(charge["amount_refunded"], charge["currency"])
-    if currency == payment.order.currency and _difference(payment, total) <= 0:
+    comparable = currency == payment.order.currency
+    if comparable and total <= given_back.reported(payment):
         return "nothing new"
     if provider in CONNECTED:
         there = [line for line in books.look_at(payment) if line.state != "failed"]
         _require_all(sum(line.amount for line in there) >= total)
         _tell_of_rest(payment, total, there)
         return f"looked at {payment.pk}"
+    if comparable and _difference(payment, total) <= 0:
+        return "nothing new"
     if payment.attempts.filter(outcome__in=UNDECIDED).exists():
         raise NotYet("an attempt of ours is not decided yet")
-    reported.book_stranger(payment, _unnamed(charge, _difference(payment, total), currency))
+    reported.book_unnamed(payment, _unnamed(charge, _difference(payment, total), currency))
     return f"booked what {payment.pk} lacked"
 
 
@@ -156,8 +159,7 @@ def _require_all(is_there: bool) -> None:
 
 def _tell_of_rest(payment: Payment, total: int, there: Iterable[ProviderRefund]) -> None:
     """Every refund of the charge was taken over. What our books still lack, and nobody was told of, is told."""
-    told = sum(line.amount for line in there if reported.is_told_of(payment, line))
-    if _difference(payment, total) <= told:
+    if _difference(payment, total) <= reported.told_of(payment, there):
         return
     known, currency = given_back.known(payment), payment.order.currency
     alerts.raise_alert(
@@ -181,7 +183,7 @@ def _difference(payment: Payment, total: int) -> int:
 def _unnamed(charge: Mapping[str, Any], amount: int, currency: str) -> ProviderRefund:
     """A refund of which only the sum is known, because the provider cannot be asked."""
     return ProviderRefund(
-        provider_refund_id=f"{charge['id']}:{charge['amount_refunded']}",
+        provider_refund_id=f"{charge['id']}{given_back.SUM}{charge['amount_refunded']}",
         idempotency_key="",
         charge_refs=(charge["id"],),
         amount=amount,

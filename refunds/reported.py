@@ -11,12 +11,13 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
+from orders import goods
 from orders.actors import system_actor
 from orders.errors import Refusal
 from orders.models import Payment
 from refunds import alerts, elsewhere, given_back, outcome
 from refunds.gateways.base import GatewayAnswer, ProviderRefund, StillPending
-from refunds.models import GatewayAttempt, Refund
+from refunds.models import GatewayAttempt, Refund, RefundAllocation
 from refunds.present import moment
 from refunds.states import UNDECIDED, AlertKind, AttemptOutcome, Trouble
 
@@ -102,27 +103,77 @@ def tell_failed_elsewhere(payment: Payment, line: ProviderRefund) -> str:
     return f"failed, and booked as {booked.pk}"
 
 
-def is_told_of(payment: Payment, line: ProviderRefund) -> bool:
-    """A refund that our books do not count as given back, and that people hear of or wait for all the same.
+def told_of(payment: Payment, lines: Iterable[ProviderRefund]) -> int:
+    """How much of these refunds our books do not count as given back, and people hear of or wait for all the same.
 
-    It is under way, is a trouble, or was told as one that we never asked for and could not book.
+    That is under way, is a trouble, or was told as one that we never asked for and could not book.
     """
-    attempt = attempt_of(payment.provider, line)
-    if attempt is None:
-        return line in strangers(payment, [line])
-    counted = attempt.outcome == AttemptOutcome.SUCCEEDED or attempt.trouble == Trouble.PAID_AFTER_REFUSAL
-    return not counted and (attempt.outcome in UNDECIDED or bool(attempt.trouble))
-
-
-def strangers(payment: Payment, lines: Iterable[ProviderRefund]) -> list[ProviderRefund]:
-    """Of the provider's refunds of this charge those that our books do not hold at all."""
     there = [line for line in lines if line.state != "failed"]
-    not_ours = [line for line in there if attempt_of(payment.provider, line) is None]
-    return given_back.strangers(payment, not_ours, {line.provider_refund_id for line in there})
+    waiting = [*_sorted(payment, there).strangers, *(line for line in there if _is_waited_for(payment, line))]
+    return sum(line.amount for line in waiting)
+
+
+def _is_waited_for(payment: Payment, line: ProviderRefund) -> bool:
+    attempt = attempt_of(payment.provider, line)
+    if attempt is None or attempt.outcome == AttemptOutcome.SUCCEEDED:
+        return False
+    return attempt.outcome in UNDECIDED or attempt.trouble not in {"", Trouble.PAID_AFTER_REFUSAL}
 
 
 @transaction.atomic
-def book_stranger(payment: Payment, line: ProviderRefund) -> None:
+def take_over(payment: Payment, lines: Iterable[ProviderRefund], *, only: ProviderRefund | None = None) -> bool:
+    """Of the provider's refunds of this charge, book those that our books do not hold, and ask about guesses.
+
+    `only`: this one, and the others are known for comparison. Whether anything was booked, or told that could not be.
+    """
+    goods.lock_order(payment.order_id)  # what is free to be guessed is guessed once
+    found = _sorted(payment, lines)
+    strangers = [line for line in found.strangers if only in (None, line)]
+    for line in strangers:
+        _book_stranger(payment, line)
+    for line, part in found.guesses:
+        if only in (None, line):
+            _ask_whether_same(payment, line, part)
+    return bool(strangers)
+
+
+def _sorted(payment: Payment, lines: Iterable[ProviderRefund]) -> given_back.Sorted:
+    there = [line for line in lines if line.state != "failed"]
+    not_ours = [line for line in there if attempt_of(payment.provider, line) is None]
+    return given_back.sort(payment, not_ours, {line.provider_refund_id for line in there})
+
+
+def _ask_whether_same(payment: Payment, line: ProviderRefund, part: RefundAllocation) -> None:
+    """It is not booked a second time; whoever sees to the alert confirms that, or books it under its own number."""
+    number = given_back.number_of(part)
+    amounts = {
+        "ours": {"amount": part.amount, "currency": part.refund.currency},
+        "theirs": {"amount": line.amount, "currency": line.currency},
+    }
+    same_number = number == line.provider_refund_id
+    alerts.raise_alert(
+        kind=AlertKind.DIFFERENCE,
+        subject=f"{payment.provider}:taken_to_be:{line.provider_refund_id}",
+        provider=payment.provider,
+        order=payment.order,
+        refund=part.refund,
+        facts={
+            "difference": "amount" if same_number else "taken_to_be",
+            **_facts(line),
+            **(amounts if same_number else {}),
+            "payment_id": payment.pk,
+            "booked_as": number,
+        },
+    )
+
+
+def book_unnamed(payment: Payment, line: ProviderRefund) -> None:
+    """A refund of which only the sum is known, because the provider cannot be asked: it is nobody's."""
+    _book_stranger(payment, line)
+
+
+@transaction.atomic
+def _book_stranger(payment: Payment, line: ProviderRefund) -> None:
     """A refund that the provider made and we never asked for: staff hear of it, and it is booked as made elsewhere.
 
     From then on the payment has that much less left, and no quote is made until a person says for which goods it was.

@@ -26,6 +26,10 @@ _DIFFERENCES: Final[Mapping[str, Words]] = {
     "amount": gettext_lazy("the amounts differ"),
     "state": gettext_lazy("the states differ"),
     "not_compared": gettext_lazy("the provider did not give its list"),
+    "taken_to_be": gettext_lazy(
+        "the provider's refund is taken to be one that is booked already, because the amount is the same: please "
+        "confirm that, or record it under the provider's number"
+    ),
     "given_back": gettext_lazy("the provider has given back more of the charge than our books say"),
     "event_not_applied": gettext_lazy("a message of the provider could not be applied"),
 }
@@ -51,6 +55,7 @@ _LABELS: Final[Mapping[str, Words]] = {
     "since": gettext_lazy("Since"),
     "number": gettext_lazy("Number"),
     "provider_refund_id": gettext_lazy("Provider's number"),
+    "booked_as": gettext_lazy("Booked as"),
     "event_id": gettext_lazy("Message"),
     "at": gettext_lazy("When"),
     "state": gettext_lazy("State"),
