@@ -19,8 +19,10 @@ from agent.models import Conversation
 from agent.states import ConversationState
 from orders.actors import system_actor
 from orders.models import AuditEvent
-from refunds.models import Approval, Refund, Replacement, Return
+from refunds.models import Approval, Refund, RefundAllocation, Replacement, Return
+from refunds.refund_words import waits_until
 from refunds.states import (
+    AllocationState,
     ApprovalKind,
     ApprovalState,
     RefundState,
@@ -43,11 +45,12 @@ STATES: Final[Mapping[str, type[TextChoices]]] = {
     "approval": ApprovalState,
 }
 MOVES: Final = frozenset(f"{subject}.{state}" for subject, states in STATES.items() for state in states.values)
+PENDING: Final = f"refund.{RefundState.PENDING}"
 # What the customer's own press has made is in the card's result; what is on its way to the provider is not news yet,
 # nor is what a second person is asked.
 NO_NEWS: Final = frozenset(
     {
-        f"refund.{RefundState.PENDING}",
+        PENDING,
         f"return.{ReturnState.REQUESTED}",
         f"replacement.{ReplacementState.RESERVED}",
         f"approval.{ApprovalState.WAITING}",
@@ -86,7 +89,11 @@ def untold() -> list[AuditEvent]:
     recent = AuditEvent.objects.filter(at__gt=timezone.now() - LOOK_BACK, action__in=MOVES)
     newest = recent.order_by().values("subject_type", "subject_id").annotate(newest=Max("pk")).values("newest")
     talked = Conversation.objects.filter(order=OuterRef("order"), created_at__lte=OuterRef("at"))
-    rows = AuditEvent.objects.filter(Exists(talked), pk__in=newest, told_by=None).exclude(action__in=NO_NEWS)
+    parts = RefundAllocation.objects.filter(refund=OuterRef("subject_id"))
+    later = Q(state=AllocationState.PENDING, not_before__gt=timezone.now())
+    waits = Q(action=PENDING) & Exists(parts.filter(later)) & ~Exists(parts.exclude(later))
+    news = ~Q(action__in=NO_NEWS) | waits
+    rows = AuditEvent.objects.filter(news, Exists(talked), pk__in=newest, told_by=None)
     return list(rows.exclude(_told_elsewhere()).order_by("pk")[:200])
 
 
@@ -101,7 +108,15 @@ def _newest_move(subject_type: str, subject_id: str) -> AuditEvent | None:
     """Into the state it is in now; None if that is no news."""
     moves = AuditEvent.objects.filter(subject_type=subject_type, subject_id=subject_id, action__in=MOVES)
     newest = moves.exclude(_told_elsewhere()).select_related("order", "told_by").order_by("-pk").first()
-    return None if newest is None or newest.action in NO_NEWS else newest
+    if newest is None or (newest.action in NO_NEWS and not _waits(newest)):
+        return None
+    return newest
+
+
+def _waits(move: AuditEvent) -> bool:
+    """A refund that its provider takes only later is news, though it has not moved."""
+    refund = Refund.objects.filter(pk=move.subject_id).first() if move.action == PENDING else None
+    return refund is not None and waits_until(refund) is not None
 
 
 def _conversation(move: AuditEvent) -> Conversation | None:
@@ -116,7 +131,8 @@ def _say(conversation: Conversation, move: AuditEvent) -> None:
     row = model.objects.get(pk=move.subject_id)
     data = {"kind": kind, f"{kind}_id": row.pk, "state": row.state, "text": sentence(row)}
     events.add(conversation, "status", data, tells=move)
-    people.tell_model(conversation, data["text"], about=f"{kind} {row.pk}", state=row.state)
+    waits = kind == "refund" and waits_until(row) is not None
+    people.tell_model(conversation, data["text"], about=f"{kind} {row.pk}", state="waiting" if waits else row.state)
     is_open = conversation.state == ConversationState.OPEN
     if kind == "refund" and row.state == RefundState.FAILED and is_open:
         _call_a_colleague(conversation, row)

@@ -10,6 +10,7 @@ from orders.models import Shipment
 from orders.money import format_money
 from refunds.models import Approval, Refund, Replacement, Return
 from refunds.present import refund_as_dict, return_as_dict
+from refunds.refund_words import at_time, waits_until
 from refunds.states import AllocationState, ApprovalKind, ApprovalState, RefundKind, RefundState, ReplacementState
 
 _PARTLY: Final = _(
@@ -18,6 +19,10 @@ _PARTLY: Final = _(
 )
 _NOTHING: Final = _("Done. By the rules of this order there is nothing to pay back (%(number)s).")
 _ELSEWHERE: Final = _("The shop has given you back %(amount)s in another way (%(number)s).")
+_WAITS: Final = _(
+    "The payment provider takes your refund of %(amount)s from %(moment)s on. It is sent by itself then, to %(to)s "
+    "(%(number)s)."
+)
 _OF_GOODS: Final[dict[str, Promise]] = {
     RefundState.PENDING_APPROVAL: _("Your refund of %(amount)s is waiting for a colleague's approval (%(number)s)."),
     RefundState.SUCCEEDED: _(
@@ -68,6 +73,9 @@ def of_refund(refund: Refund) -> str:
     }
     if refund.kind == RefundKind.ELSEWHERE:
         return str(_ELSEWHERE) % words
+    until = waits_until(refund)
+    if until is not None:
+        return str(_WAITS) % {**words, "moment": at_time(until)}
     if refund.state == RefundState.FAILED and paid:
         return str(_PARTLY) % words
     if refund.amount == 0:

@@ -29,10 +29,22 @@ class NoteBody(StrictBody):
     note = NoteText(required=False, allow_blank=True)
 
 
+class NeededNoteBody(StrictBody):
+    """Why, in the words of whoever acts; needed."""
+
+    note = NoteText()
+
+
 class ReasonBody(StrictBody):
     """Why, in the words of whoever decides."""
 
     reason = NoteText(required=False, allow_blank=True)
+
+
+class NeededReasonBody(StrictBody):
+    """Why not, in the words of whoever decides; needed."""
+
+    reason = NoteText()
 
 
 class RetryBody(StrictBody):
@@ -64,13 +76,17 @@ class StepAnswer(serializers.Serializer):
 
 
 class RefundAnswer(serializers.Serializer):
-    """`quote_id` is null for compensation, and for what was refunded elsewhere until its goods are known."""
+    """`quote_id` is null for compensation, and for what was refunded elsewhere until its goods are known.
+
+    `waits_until` is null unless the payment provider takes it only from then on.
+    """
 
     refund_id = serializers.CharField()
     kind = serializers.ChoiceField(choices=RefundKind.choices)
     order_number = serializers.CharField()
     state = serializers.ChoiceField(choices=RefundState.choices)
     state_text = serializers.CharField()
+    waits_until = serializers.DateTimeField(allow_null=True)
     amount = serializers.IntegerField()
     currency = serializers.CharField()
     display = serializers.CharField()

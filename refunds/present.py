@@ -19,18 +19,10 @@ from orders.money import format_money
 from refunds.allocation import AllocationError
 from refunds.explain import explain, step_lines
 from refunds.models import Approval, QuoteLine, Refund, RefundQuote, Replacement, Return, ReturnLine
+from refunds.refund_words import state_text, waits_until
 from refunds.settling import share_out
-from refunds.states import QuoteState, RefundState, ReplacementState, ReturnKind, ReturnState
+from refunds.states import QuoteState, ReplacementState, ReturnKind, ReturnState
 
-_REFUND_TEXTS: Final = {
-    RefundState.PENDING_APPROVAL: gettext_lazy("Waiting for a second person of the shop to approve it"),
-    RefundState.PENDING: gettext_lazy("On its way to the payment provider"),
-    RefundState.SUCCEEDED: gettext_lazy("Refunded"),
-    RefundState.FAILED: gettext_lazy("The payment provider refused it; the shop is looking into it"),
-    RefundState.UNKNOWN: gettext_lazy("Being checked with the payment provider"),
-    RefundState.REJECTED: gettext_lazy("Not approved; nothing was refunded"),
-    RefundState.EXPIRED: gettext_lazy("Not approved in time; nothing was refunded"),
-}
 _RETURN_TEXTS: Final = {
     ReturnState.REQUESTED: gettext_lazy("Waiting for the goods to arrive"),
     ReturnState.RECEIVED: gettext_lazy("The goods have arrived and are being looked at"),
@@ -97,13 +89,17 @@ def quote_as_dict(quote: RefundQuote) -> dict[str, Any]:
 
 
 def refund_as_dict(refund: Refund) -> dict[str, Any]:
-    """`quote_id`: null for compensation, and for what was refunded elsewhere until its goods are known."""
+    """`quote_id`: null for compensation, and for what was refunded elsewhere until its goods are known.
+
+    `waits_until`: when its payment provider takes it, null unless it waits for that.
+    """
     return {
         "refund_id": refund.pk,
         "kind": refund.kind,
         "order_number": refund.order.number,
         "state": refund.state,
-        "state_text": str(_REFUND_TEXTS[RefundState(refund.state)]),
+        "state_text": state_text(refund),
+        "waits_until": moment(waits_until(refund)),
         "amount": refund.amount,
         "currency": refund.currency,
         "display": format_money(refund.amount, refund.currency),

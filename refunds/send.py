@@ -18,6 +18,8 @@ from refunds import charges, gateways, locks, outcome
 from refunds.gateways.base import Charge, GatewayAnswer, GatewayRefused, GatewayTimeout, StillPending
 from refunds.gateways.plan import Person, Void, Wait
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
+from refunds.notices import tell_on_commit
+from refunds.signals import refund_moved
 from refunds.states import AllocationState, AttemptKind, AttemptOutcome, RefundState
 
 # Why nothing was sent, for whoever reads the attempt.
@@ -114,6 +116,7 @@ def _postpone(refund: Refund, allocation: RefundAllocation, until: datetime) -> 
         computed={"amount": allocation.amount, "payment_id": allocation.payment_id, "not_before": until.isoformat()},
         correlation={"refund_id": refund.pk},
     )
+    tell_on_commit(refund_moved, refund_id=refund.pk)
 
 
 def claim_of(attempt: GatewayAttempt, started_at: datetime) -> Claim:

@@ -22,6 +22,7 @@ OPEN_TO_AGENT = {
     "refunds.models",
     "refunds.present",
     "refunds.quotes",
+    "refunds.refund_words",
     "refunds.resend_check",
     "refunds.selectors",
     "refunds.signals",

@@ -82,7 +82,8 @@ class Ledger:
         named = tuple({"name": self._name(line), **line} for line in lines or ())
         kind = "resend" if answer.name == "resend_items" else str(quote.get("action", "exchange"))
         refund = answer.data.get("refund") or {}
-        state = self.news.get(str(refund.get("refund_id")), str(refund.get("state", "")))
+        answered = "waiting" if refund.get("waits_until") else str(refund.get("state", ""))
+        state = self.news.get(str(refund.get("refund_id")), answered)
         return Outcome(kind, named, answer, quote, state)
 
     def _name(self, line: Data) -> str:

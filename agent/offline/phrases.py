@@ -72,6 +72,11 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
         "The refund of {amount} for {goods} is being checked with the payment provider; we will tell you. "
         "Refund number: {number}.",
     ),
+    "pay_later": (
+        "{goods}的退款 {amount} 已受理；付款服務商要晚一點才能受理，屆時會自動退回{account}，退款編號 {number}。",
+        "The refund of {amount} for {goods} is accepted. The payment provider takes it only later; it is sent to "
+        "{account} by itself then. Refund number: {number}.",
+    ),
     "pay_failed": (
         "{goods}的退款沒有成功：付款服務商拒絕了 {amount} 的退款，同事會處理，退款編號 {number}。",
         "The refund for {goods} did not go through: the payment provider has refused to pay back {amount}. A colleague "

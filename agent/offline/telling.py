@@ -13,6 +13,7 @@ Data = Mapping[str, Any]
 REFUND_WORDS = {
     "pending_approval": "wait_approval",
     "unknown": "being_checked",
+    "waiting": "pay_later",
     "failed": "pay_failed",
     "succeeded": "paid_cancel",
 }
@@ -151,7 +152,7 @@ def _parcel(speech: Speech, parcel: Data, goods: str) -> str:
 
 
 def refund(speech: Speech, item: Data) -> str:
-    state = str(item.get("state"))
+    state = "waiting" if item.get("waits_until") else str(item.get("state"))
     phrase = f"refund_{state}" if f"refund_{state}" in PHRASES else "refund_other"
     return speech.say(
         phrase,

@@ -1,9 +1,12 @@
 """What became of money between the press and the reply: the model reads it before it speaks, in its place."""
 
 from collections.abc import Generator
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone, translation
 
+from agent import money
 from agent.models import ConversationEvent
 from agent.offline.control import Control
 from agent.offline.server import OfflineModel
@@ -20,10 +23,11 @@ from agent.tests.helpers import (
     work,
     working,
 )
-from orders.models import Order
+from orders.models import Order, Payment
 from orders.tests import cast
-from refunds.models import Refund
+from refunds.models import Refund, RefundAllocation, SimulatedAcquirer
 from refunds.outcome import move_refund
+from refunds.refund_words import at_time
 from refunds.send import send
 from refunds.states import RefundState
 from refunds.tests.paying import switch_on
@@ -133,3 +137,28 @@ def test_good_news_while_a_reply_is_written_stands_behind_it_in_what_the_model_r
     assert later[: len(asked)] == asked
     assert later[len(asked)]["role"] == "assistant"
     assert "is now succeeded" in later[len(asked) + 1]["content"][0]["text"]
+
+
+def test_a_refund_that_its_provider_takes_only_later_is_not_called_on_its_way(order: Order) -> None:
+    SimulatedAcquirer.objects.create(
+        pk=1, refund_before_closing=False, void_before_closing=True, closing_hour=(timezone.localtime().hour + 2) % 24
+    )
+    Payment.objects.update(captured_at=timezone.now() - timedelta(minutes=1))
+    send(refund_id=Refund.objects.get().pk)
+
+    (line,) = told(order, "status")
+    assert line["state"] == "pending"
+    with translation.override("zh-hant"):
+        assert at_time(RefundAllocation.objects.get().not_before) in line["text"]  # type: ignore[arg-type]
+    work(order)
+    assert "晚一點" in texts(order)[-1]
+    assert "正在退回" not in texts(order)[-1]
+    money.tell("refund", Refund.objects.get().pk)
+    assert len(told(order, "status")) == 1
+    assert money.untold() == []
+
+
+def test_a_lost_signal_of_what_waits_is_made_good_by_the_sweeper(order: Order) -> None:
+    assert money.untold() == []
+    RefundAllocation.objects.update(not_before=timezone.now() + timedelta(hours=2))
+    assert [move.subject_id for move in money.untold()] == [Refund.objects.get().pk]

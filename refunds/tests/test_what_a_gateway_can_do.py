@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from orders.errors import Refusal
 from orders.models import AuditEvent, Order, Payment
@@ -17,7 +17,8 @@ from orders.tests.race import at_once, wait_until_blocked
 from refunds import gateways, send, tasks
 from refunds.charges import charge_of
 from refunds.gateways.base import GatewayRefused
-from refunds.models import GatewayAttempt, RefundAllocation, RefundQuote, SimulatedAcquirer
+from refunds.models import GatewayAttempt, Refund, RefundAllocation, RefundQuote, SimulatedAcquirer
+from refunds.present import moment, refund_as_dict
 from refunds.redeem import redeem
 from refunds.retry import retry
 from refunds.states import RefundState
@@ -77,6 +78,19 @@ def test_a_part_of_it_waits_until_after_closing_and_is_sent_then_without_anybody
     RefundAllocation.objects.update(not_before=timezone.now() - timedelta(seconds=1))
     tasks.sweep()
     assert (state_of(refund), paid_out()) == (RefundState.SUCCEEDED, [100])
+
+
+def test_what_waits_says_from_when_on_it_is_taken() -> None:
+    voids_only_today()
+    refund = pending_refund(just_paid(), (1, 1, "other"))
+    assert refund_as_dict(refund)["waits_until"] is None
+    tasks.send_refund(refund.pk)
+    shown, until = refund_as_dict(Refund.objects.get()), RefundAllocation.objects.get().not_before
+    assert (shown["state"], shown["waits_until"]) == (RefundState.PENDING, moment(until))
+    with translation.override("en"):
+        assert refund_as_dict(refund)["state_text"].startswith("The payment provider takes it from")
+    RefundAllocation.objects.update(not_before=timezone.now() - timedelta(seconds=1))
+    assert refund_as_dict(Refund.objects.get())["waits_until"] is None
 
 
 def test_what_waits_is_not_even_tried_before_its_time() -> None:
