@@ -64,7 +64,7 @@ class ApprovalAdmin(Record):
 class ProviderEventAdmin(ReadOnlyAdmin):
     """Webhooks, each kept once by the provider's number."""
 
-    list_display = ("event_id", "provider", "kind", "received_at", "applied_at", "attempts", "outcome")
+    list_display = ("event_id", "provider", "kind", "received_at", "tried_at", "applied_at", "attempts", "outcome")
     search_fields = ("event_id", "kind", "outcome", "payload")
     list_filter = ("provider", "kind", ("applied_at", admin.EmptyFieldListFilter))
     date_hierarchy = "received_at"

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import structlog
 from django.db.models import DateTimeField, DurationField, ExpressionWrapper, F, Value
-from django.db.models.functions import Least, Power
+from django.db.models.functions import Coalesce, Greatest, Least, Power
 from django.utils import timezone
 
 from orders.models import Payment
@@ -45,12 +45,15 @@ def receive(*, provider: str, event_id: str, kind: str, payload: Mapping[str, An
 
 
 def apply_waiting() -> None:
-    """Apply what is due: a job was lost, or the message came too early. One that fails keeps no other waiting."""
-    pause = ExpressionWrapper(
-        Value(FIRST_PAUSE) * (Power(2.0, Least(F("attempts"), DOUBLINGS)) - 1.0), output_field=DurationField()
-    )
-    due_at = ExpressionWrapper(F("received_at") + F("pause"), output_field=DateTimeField())
-    waiting = ProviderEvent.objects.filter(applied_at=None).annotate(pause=pause).annotate(due_at=due_at)
+    """Apply what is due: a job was lost, or the message came too early. One that fails keeps no other waiting.
+
+    Those first that have been due for longest. Trying puts a message behind all that are due by then.
+    """
+    doublings = Least(Greatest(F("attempts") - 1, 0), DOUBLINGS)
+    pause = ExpressionWrapper(Value(FIRST_PAUSE) * Power(2.0, doublings), output_field=DurationField())
+    again_at = ExpressionWrapper(F("tried_at") + F("pause"), output_field=DateTimeField())
+    waiting = ProviderEvent.objects.filter(applied_at=None).annotate(pause=pause)
+    waiting = waiting.annotate(due_at=Coalesce(again_at, F("received_at")))
     due = waiting.filter(due_at__lte=timezone.now()).order_by("due_at", "pk")
     for event_pk in list(due.values_list("pk", flat=True)[:BATCH]):
         apply(event_pk=event_pk)
@@ -61,7 +64,7 @@ def apply(*, event_pk: int) -> None:
     event = ProviderEvent.objects.filter(pk=event_pk, applied_at=None).first()
     if event is None:
         return
-    ProviderEvent.objects.filter(pk=event.pk).update(attempts=F("attempts") + 1)
+    ProviderEvent.objects.filter(pk=event.pk).update(attempts=F("attempts") + 1, tried_at=timezone.now())
     try:
         said = _apply(event)
     except Impossible as impossible:

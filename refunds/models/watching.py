@@ -20,6 +20,9 @@ class ProviderEvent(models.Model):
     received_at = models.DateTimeField(_("received at"), auto_now_add=True)
     applied_at = models.DateTimeField(_("applied at"), null=True, blank=True)
     attempts = models.PositiveIntegerField(_("attempts"), default=0)
+    tried_at = models.DateTimeField(
+        _("tried at"), null=True, blank=True, help_text=_("When it was last tried to apply it.")
+    )
     outcome = models.CharField(_("outcome"), max_length=240, blank=True)
 
     class Meta:

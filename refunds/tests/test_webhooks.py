@@ -6,6 +6,7 @@ from itertools import permutations
 from typing import Any
 
 import pytest
+from django.db.models import F
 from django.test import Client
 from pytest_django import Settings
 
@@ -50,9 +51,9 @@ def refund(order: Order) -> Refund:
 
 
 def later() -> None:
-    """As if the events had come an hour earlier, so that what was put off is due."""
-    for kept in ProviderEvent.objects.all():
-        ProviderEvent.objects.filter(pk=kept.pk).update(received_at=kept.received_at - timedelta(hours=2))
+    """As if the events had come and been tried two hours earlier, so that what was put off is due."""
+    two_hours = timedelta(hours=2)
+    ProviderEvent.objects.update(received_at=F("received_at") - two_hours, tried_at=F("tried_at") - two_hours)
 
 
 # --- the address ---
