@@ -1,12 +1,14 @@
 """What all API views share: pages, and the one error object that every failure is answered with."""
 
-from typing import Any
+import re
+from typing import Any, Final
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils.translation import gettext as _
 from rest_framework import exceptions, status
 from rest_framework.pagination import PageNumberPagination
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
@@ -16,10 +18,32 @@ from orders.strict import first_problem
 
 
 class Pages(PageNumberPagination):
+    """`page` and `page_size` are whole numbers from 1; what is none is refused, and never taken for another."""
+
     page_size_query_param = "page_size"
     max_page_size = 100
 
+    def get_page_size(self, request: Request) -> int:
+        return _whole_number(request, "page_size", most=self.max_page_size) or int(self.page_size)
 
+    def get_page_number(self, request: Request, paginator: Any) -> int:
+        return _whole_number(request, "page") or 1
+
+
+def _whole_number(request: Request, name: str, *, most: int | None = None) -> int | None:
+    """The query's number of this name, None where it is left out. Raises InvalidInput."""
+    written = request.query_params.get(name)
+    if written is None:
+        return None
+    number = int(written) if _DIGITS.fullmatch(written) else 0
+    if number < 1:
+        raise InvalidInput(name, _("This must be a whole number from 1."))
+    if most is not None and number > most:
+        raise InvalidInput(name, _("This must be at most %(most)s.") % {"most": most})
+    return number
+
+
+_DIGITS: Final = re.compile("[0-9]{1,12}")
 # Code and status of what DRF raises by itself. Subclasses come before their parents.
 _CODES: list[tuple[type[exceptions.APIException], str]] = [
     (exceptions.ParseError, "malformed_body"),

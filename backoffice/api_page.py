@@ -15,6 +15,14 @@ class Described(AutoSchema):
         """No address answers with a bare list, whatever class its view is of."""
         return Pages()
 
+    def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
+        """A list that may not be empty, or is bounded, says so: of a list of objects the library does not."""
+        described = super()._map_serializer_field(field, direction, bypass_extensions)  # type: ignore[no-untyped-call]
+        if isinstance(field, serializers.ListSerializer | serializers.ListField) and "items" in (described or {}):
+            described |= {} if field.allow_empty else {"minItems": 1}
+            described |= {"maxItems": field.max_length} if field.max_length else {}
+        return described
+
     def _map_basic_serializer(self, serializer: serializers.Serializer, direction: Any) -> dict[str, Any]:
         """A field that nobody reads is refused (`orders/strict.py`), and so the page says."""
         described: dict[str, Any] = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]

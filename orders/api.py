@@ -32,6 +32,11 @@ NUMBER: Final = OpenApiParameter(
     pattern=f"^{ORDER_NUMBER}$",
     description="The shop's own number; `#` is written %23.",
 )
+# A page beyond the last one is answered with 404.
+PAGES: Final = [
+    OpenApiParameter("page", {"type": "integer", "minimum": 1}),
+    OpenApiParameter("page_size", {"type": "integer", "minimum": 1, "maximum": 100}),
+]
 
 
 def refusals(*statuses: int) -> dict[int, type[ErrorSerializer]]:
@@ -55,8 +60,9 @@ class OrdersView(GenericAPIView[Order]):
         parameters=[
             OpenApiParameter("customer", str, description="The customer's external_id."),
             OpenApiParameter("number", str, description="The order's number, exactly."),
+            *PAGES,
         ],
-        responses={200: OrderSerializer(many=True), **refusals(403, 404)},
+        responses={200: OrderSerializer(many=True), **refusals(400, 403, 404)},
     )
     def get(self, request: Request) -> Response:
         orders = access.orders_for(request)

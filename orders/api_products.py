@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from orders import access, products
-from orders.api import actor_of, refusals
+from orders.api import PAGES, actor_of, refusals
 from orders.errors import InvalidInput
 from orders.models import Product
 from orders.money import DECIMALS
@@ -44,6 +44,7 @@ class ProductsView(GenericAPIView[Product]):
                 description="At most this, in the smallest unit of the product's currency.",
             ),
             OpenApiParameter("currency", str, enum=sorted(DECIMALS)),
+            *PAGES,
         ],
         responses={200: ProductAnswer(many=True), **refusals(400, 403, 404)},
     )

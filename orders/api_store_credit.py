@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from orders import access, store_credit
-from orders.api import actor_of, refusals
+from orders.api import PAGES, actor_of, refusals
 from orders.models import Customer, StoreCreditEntry
 from orders.money import DECIMALS
 from orders.serializers import StoreCreditAnswer, StoreCreditEntryAnswer
@@ -47,12 +47,8 @@ class StoreCreditView(GenericAPIView[StoreCreditEntry]):
         operation_id="store_credit_read",
         summary="Read a customer's store credit: balances, and entries, newest first",
         description="For the customer, and for staff with `orders.view_storecreditentry`.",
-        parameters=[
-            _CUSTOMER,
-            OpenApiParameter("page", int),
-            OpenApiParameter("page_size", int, description="At most 100."),
-        ],
-        responses={200: StoreCreditAnswer, **refusals(403, 404)},
+        parameters=[_CUSTOMER, *PAGES],
+        responses={200: StoreCreditAnswer, **refusals(400, 403, 404)},
     )
     def get(self, request: Request, external_id: str) -> Response:
         customer = access.customer_for(request, external_id, store_credit.VIEW)

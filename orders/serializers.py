@@ -42,6 +42,7 @@ class LineSerializer(serializers.ModelSerializer[LineItem]):
 class DiscountSerializer(serializers.ModelSerializer[OrderDiscount]):
     """`lines` are line_item_ids; null means all goods."""
 
+    code = serializers.CharField(allow_blank=True)
     percent = serializers.DecimalField(max_digits=6, decimal_places=3, normalize_output=True)
     lines = serializers.ListField(child=serializers.CharField(), allow_null=True)
 

@@ -9,10 +9,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from orders.actors import NotAllowed, staff_actor
-from orders.api import refusals
+from orders.api import PAGES, refusals
 from orders.strict import validated
 from refunds import alerts
-from refunds.api.common import PAGES, of_order, page, wanted, wanted_state
+from refunds.api.common import of_order, page, wanted, wanted_state
 from refunds.models import BooksCompared, StaffAlert
 from refunds.present import moment
 from refunds.states import AlertKind
@@ -72,7 +72,7 @@ class BooksView(APIView):
         summary="List the comparisons of our books with the providers', newest first",
         description=f"Made every night. Needs `{VIEW_BOOKS}`.",
         parameters=[OpenApiParameter("provider", str, description="The provider's name, exactly."), *PAGES],
-        responses={200: BooksAnswer(many=True), **refusals(403, 404)},
+        responses={200: BooksAnswer(many=True), **refusals(400, 403, 404)},
     )
     def get(self, request: Request) -> Response:
         _require(request, VIEW_BOOKS)

@@ -9,11 +9,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from orders.access import order_for
-from orders.api import NUMBER, refusals
+from orders.api import NUMBER, PAGES, refusals
 from orders.strict import validated
 from refunds import access, approvals, overrides, selectors
-from refunds.api.common import PAGES, actor_of, of_order, page, wanted, wanted_state
-from refunds.bodies import ReasonBody
+from refunds.api.common import actor_of, of_order, page, wanted, wanted_state
+from refunds.bodies import NeededReasonBody, ReasonBody
 from refunds.choices import parse_choices
 from refunds.deciding_bodies import ApprovalAnswer, OverrideBody
 from refunds.models import Approval
@@ -83,12 +83,12 @@ class RejectView(APIView):
         operation_id="approvals_reject",
         summary="Reject: nothing is paid, and what was held is let go of",
         description="Needs a `reason`." + _DECIDED,
-        request=ReasonBody,
+        request=NeededReasonBody,
         responses={200: ApprovalAnswer, **refusals(400, 403, 404, 409)},
     )
     def post(self, request: Request, approval_id: str) -> Response:
         approval = access.approval_for(request, approval_id)
-        reason = validated(ReasonBody, request.data).get("reason", "")
+        reason = validated(NeededReasonBody, request.data)["reason"]
         decided = approvals.reject(approval_id=approval.pk, actor=actor_of(request, approval.order), reason=reason)
         return _shown(decided)
 

@@ -6,7 +6,6 @@ from uuid import uuid4
 
 from django.db.models import Model, QuerySet
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -22,7 +21,6 @@ Row = TypeVar("Row", bound=Model)
 
 # What the records say where a program of staff confirms without a note: in one language, for they are never rewritten.
 NO_NOTE: Final = "Confirmed through the API without a note."
-PAGES: Final = [OpenApiParameter("page", int), OpenApiParameter("page_size", int, description="At most 100.")]
 
 
 def actor_of(request: Request, order: Order) -> Actor:

@@ -10,11 +10,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from orders.actors import Actor, staff_actor
-from orders.api import refusals
+from orders.api import PAGES, refusals
 from orders.money import DECIMALS
 from orders.strict import validated
 from refunds import policies, policy_errors
-from refunds.api.common import PAGES, page
+from refunds.api.common import page
 from refunds.models import RefundPolicy
 from refunds.policy_bodies import TENDERS, DraftBody, PolicyBody, PublishBody
 from refunds.policy_present import policy_as_dict

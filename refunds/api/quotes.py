@@ -9,10 +9,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from orders.access import order_for
-from orders.api import NUMBER, refusals
+from orders.api import NUMBER, PAGES, refusals
 from orders.strict import validated
 from refunds import access, quotes, redeem, selectors
-from refunds.api.common import NO_NOTE, PAGES, actor_of, of_order, page, wanted_state
+from refunds.api.common import NO_NOTE, actor_of, of_order, page, wanted_state
 from refunds.bodies import NoteBody, QuoteAnswer, RefundAnswer
 from refunds.choices import ChoicesBody
 from refunds.goods_bodies import ReturnAnswer

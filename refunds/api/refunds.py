@@ -5,12 +5,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from orders.api import refusals
+from orders.api import PAGES, refusals
 from orders.strict import validated
 from refunds import access, approvals, attention, retry, selectors
-from refunds.api.common import PAGES, actor_of, of_order, page, wanted_state
+from refunds.api.common import actor_of, of_order, page, wanted_state
 from refunds.bodies import (
-    NoteBody,
+    NeededNoteBody,
+    NeededReasonBody,
     ReasonBody,
     RefundAnswer,
     RetryBody,
@@ -77,12 +78,12 @@ class SettleView(APIView):
             "has looked into it there, and each part is paid once and as asked. Needs a `note` and the permission "
             "`refunds.retry_refund`."
         ),
-        request=NoteBody,
+        request=NeededNoteBody,
         responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},
     )
     def post(self, request: Request, refund_id: str) -> Response:
         refund = access.refund_for(request, refund_id)
-        note = validated(NoteBody, request.data).get("note", "")
+        note = validated(NeededNoteBody, request.data)["note"]
         actor = actor_of(request, refund.order)
         return Response(refund_as_dict(attention.settle(refund_id=refund.pk, actor=actor, note=note)))
 
@@ -96,12 +97,12 @@ class AdmitFailureView(APIView):
             "after a refusal: somebody has looked into it there, and the money is with the shop. It can be sent once "
             "more afterwards. Needs a `note` and the permission `refunds.retry_refund`."
         ),
-        request=NoteBody,
+        request=NeededNoteBody,
         responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},
     )
     def post(self, request: Request, refund_id: str) -> Response:
         refund = access.refund_for(request, refund_id)
-        note = validated(NoteBody, request.data).get("note", "")
+        note = validated(NeededNoteBody, request.data)["note"]
         actor = actor_of(request, refund.order)
         return Response(refund_as_dict(attention.admit_failure(refund_id=refund.pk, actor=actor, note=note)))
 
@@ -126,11 +127,11 @@ class RejectView(APIView):
         operation_id="refunds_reject",
         summary="Reject a refund that waits for a second person",
         description="Its goods count as kept again. Needs a reason and `refunds.approve_refund`, as approving does.",
-        request=ReasonBody,
+        request=NeededReasonBody,
         responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},
     )
     def post(self, request: Request, refund_id: str) -> Response:
         refund = access.refund_for(request, refund_id)
-        reason = validated(ReasonBody, request.data).get("reason", "")
+        reason = validated(NeededReasonBody, request.data)["reason"]
         actor = actor_of(request, refund.order)
         return Response(refund_as_dict(approvals.reject_refund(refund_id=refund.pk, actor=actor, reason=reason)))

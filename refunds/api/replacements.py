@@ -10,11 +10,11 @@ from rest_framework.views import APIView
 
 from orders.access import order_for
 from orders.actors import Actor
-from orders.api import NUMBER, refusals
+from orders.api import NUMBER, PAGES, refusals
 from orders.strict import validated
 from refunds import access, replacements, resend, selectors
-from refunds.api.common import PAGES, actor_of, of_order, page, request_ref_of, wanted_state
-from refunds.bodies import NoteBody
+from refunds.api.common import actor_of, of_order, page, request_ref_of, wanted_state
+from refunds.bodies import NeededNoteBody
 from refunds.goods_bodies import ReplacementAnswer
 from refunds.models import Replacement
 from refunds.present import replacement_as_dict
@@ -106,12 +106,12 @@ class ReplacementReleaseView(APIView):
             "The units stand again where their parcel says, and the stock is free. An exchange is rejected or "
             "withdrawn instead. Needs a `note`, the reason, and `orders.handle_shipments` or `refunds.redeem_quote`."
         ),
-        request=NoteBody,
+        request=NeededNoteBody,
         responses={200: ReplacementAnswer, **refusals(400, 403, 404, 409)},
     )
     def post(self, request: Request, replacement_id: str) -> Response:
         item, actor = _found(request, replacement_id)
-        note = validated(NoteBody, request.data).get("note", "")
+        note = validated(NeededNoteBody, request.data)["note"]
         replacements.release(replacement_id=item.pk, actor=actor, note=note)
         return Response(_shown(item))
 

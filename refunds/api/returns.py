@@ -11,11 +11,11 @@ from rest_framework.views import APIView
 
 from orders.access import order_for
 from orders.actors import Actor
-from orders.api import NUMBER, refusals
+from orders.api import NUMBER, PAGES, refusals
 from orders.strict import validated
 from refunds import acceptance, access, returns, selectors
-from refunds.api.common import PAGES, actor_of, of_order, page, request_ref_of, wanted_state
-from refunds.bodies import NoteBody
+from refunds.api.common import actor_of, of_order, page, request_ref_of, wanted_state
+from refunds.bodies import NeededNoteBody, NoteBody
 from refunds.eligibility_report import what_may_be_asked
 from refunds.exchange_check import exchange_choices
 from refunds.goods_bodies import EligibilityAnswer, ReturnAnswer
@@ -148,12 +148,12 @@ class RejectView(APIView):
             "They are the customer's again, and reserved stock is free. Needs a `note`, the reason, and the permission "
             "`orders.handle_shipments`."
         ),
-        request=NoteBody,
+        request=NeededNoteBody,
         responses={200: ReturnAnswer, **refusals(400, 403, 404, 409)},
     )
     def post(self, request: Request, return_id: str) -> Response:
         item, actor = _found(request, return_id)
-        returns.reject(return_id=item.pk, actor=actor, note=validated(NoteBody, request.data).get("note", ""))
+        returns.reject(return_id=item.pk, actor=actor, note=validated(NeededNoteBody, request.data)["note"])
         return Response(_shown(item))
 
 
