@@ -35,22 +35,10 @@ class NeededNoteBody(StrictBody):
     note = NoteText()
 
 
-class NeededNoteBody(StrictBody):
-    """Why, in the words of whoever acts; needed."""
-
-    note = NoteText()
-
-
 class ReasonBody(StrictBody):
     """Why, in the words of whoever decides."""
 
     reason = NoteText(required=False, allow_blank=True)
-
-
-class NeededReasonBody(StrictBody):
-    """Why not, in the words of whoever decides; needed."""
-
-    reason = NoteText()
 
 
 class NeededReasonBody(StrictBody):
