@@ -19,6 +19,8 @@ from refunds.errors import day, order_changed
 from refunds.goods import UnitGroup, names_of
 from refunds.history import policy_for
 from refunds.models import Refund
+from refunds.refund_words import state_text
+from refunds.states import RefundKind, RefundState
 
 _ACTIONS: Final = {
     "cancel": gettext_lazy("cancel"),
@@ -26,6 +28,19 @@ _ACTIONS: Final = {
     "return": gettext_lazy("return"),
     "exchange": gettext_lazy("exchange"),
     "resend": gettext_lazy("send again"),
+}
+# What to do about goods that stand in a refund which has not been paid.
+_NEXT: Final[Mapping[str, Any]] = {
+    RefundState.PENDING_APPROVAL: gettext_lazy(
+        "Nothing has been paid yet. Wait for the decision: it is not asked for a second time."
+    ),
+    RefundState.PENDING: gettext_lazy("Wait until it has arrived: it is not refunded a second time."),
+    RefundState.UNKNOWN: gettext_lazy(
+        "Nobody knows yet whether it was paid. Wait for the answer: it is not refunded a second time meanwhile."
+    ),
+    RefundState.FAILED: gettext_lazy(
+        "A person of the shop sees to it that the money is paid. It is not refunded a second time."
+    ),
 }
 
 
@@ -121,14 +136,24 @@ def _already_gone(order: Order, group: UnitGroup) -> _Words:
         "day": day(refund.created_at),
         "amount": format_money(refund.amount, refund.currency),
         "refund_id": refund.pk,
+        "state": state_text(refund),
     }
-    if group.state == "cancelled":
+    if refund.state != RefundState.SUCCEEDED:
+        message = _("“%(name)s” is already in refund %(refund_id)s of %(amount)s, made on %(day)s: %(state)s.") % values
+    elif refund.kind == RefundKind.ELSEWHERE:
+        message = _(
+            "The shop has already given the money for “%(name)s” back in another way on %(day)s: %(amount)s, number "
+            "%(refund_id)s."
+        )
+        message %= values
+    elif group.state == "cancelled":
         message = _("“%(name)s” was already cancelled on %(day)s: refund of %(amount)s, number %(refund_id)s.") % values
     else:
         message = _("“%(name)s” was already refunded on %(day)s: %(amount)s, number %(refund_id)s.") % values
     date = timezone.localdate(refund.created_at).isoformat()
-    details = {"refund_id": refund.pk, "amount": refund.amount, "date": date}
-    return message, _("It is not refunded a second time. Look at that refund to see where its money is."), details
+    details = {"refund_id": refund.pk, "amount": refund.amount, "date": date, "state": refund.state}
+    hint = _("It is not refunded a second time. Look at that refund to see where its money is.")
+    return message, str(_NEXT.get(refund.state, hint)), details
 
 
 def _coming_back(order: Order, group: UnitGroup) -> _Words:

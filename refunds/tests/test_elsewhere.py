@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from orders.actors import Actor, NotAllowed, system_actor
 from orders.errors import InvalidInput, Refusal
@@ -147,9 +147,10 @@ def test_its_goods_are_gone_and_the_shop_is_told(settings: Any) -> None:
 def test_who_asks_for_its_goods_again_is_told_of_it() -> None:
     order = cast.order_5531()
     refund = book(order, lines=[CASE])
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(Refusal) as caught, translation.override("en"):
         ask(order, (2, 1, "other"))
     assert (caught.value.code, caught.value.details["refund_id"]) == ("already_cancelled", refund.pk)
+    assert "in another way" in caught.value.message
 
 
 def test_it_has_a_quote_of_one_step_that_can_be_read() -> None:

@@ -12,8 +12,9 @@ from orders.models import LineItem, Order, Payment
 from orders.shipments import pack_order, ship
 from orders.tests import cast
 from orders.tests.factories import payment_body, shipment_body
-from refunds.models import RefundPolicy
+from refunds.models import Refund, RefundPolicy
 from refunds.redeem import redeem
+from refunds.states import RefundState
 from refunds.tests.ask import ask
 
 pytestmark = pytest.mark.django_db
@@ -75,7 +76,31 @@ def test_what_is_already_cancelled_names_the_earlier_day_amount_and_number() -> 
         "refund_id": refund.pk,
         "amount": 230,
         "date": timezone.localdate().isoformat(),
+        "state": "pending",
     }
+
+
+@pytest.mark.parametrize(
+    ("state", "message", "hint"),
+    [
+        (RefundState.PENDING, "On its way to the payment provider", "Wait until it has arrived"),
+        (RefundState.PENDING_APPROVAL, "Waiting for a second person", "Nothing has been paid yet"),
+        (RefundState.UNKNOWN, "Being checked", "Nobody knows yet"),
+        (RefundState.FAILED, "The payment provider refused it", "A person of the shop sees to it"),
+        (RefundState.SUCCEEDED, "was already cancelled", "Look at that refund"),
+    ],
+)
+def test_what_is_already_cancelled_says_where_its_money_really_is(state: RefundState, message: str, hint: str) -> None:
+    order = cast.order_5531()
+    refund = redeem(quote_id=ask(order, (2, 1, "other")).pk, actor=cast.shopper()).refund
+    assert refund is not None
+    Refund.objects.filter(pk=refund.pk).update(state=state)
+
+    refusal = refused("already_cancelled", lambda: ask(order, (2, 1, "other")))
+
+    assert (message in refusal.message, hint in refusal.hint, refusal.details["state"]) == (True, True, state)
+    if state != RefundState.SUCCEEDED:
+        assert "was already" not in refusal.message
 
 
 def test_what_is_already_refunded_names_the_earlier_refund() -> None:
