@@ -1,6 +1,7 @@
 """Messages of a provider that cannot be applied: tried more and more rarely, for ever, and no other waits for them."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db.models import F
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def received(event_id: str, kind: str, *, ago: timedelta = timedelta(0), attempts: int = 0) -> ProviderEvent:
-    payload = {"data": {"object": {}}}  # no refund can be read from it
+    payload: dict[str, Any] = {"data": {"object": {}}}  # no refund can be read from it
     kept = ProviderEvent.objects.create(
         provider="stripe", event_id=event_id, kind=kind, payload=payload, attempts=attempts
     )
