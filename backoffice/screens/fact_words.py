@@ -9,7 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from orders.money import UnknownCurrency, format_money
+from orders.money import MINUS, UnknownCurrency, format_money
 from refunds.states import AttemptOutcome, RefundState, ReplacementState, ReturnState
 
 Words = str | Promise
@@ -41,12 +41,32 @@ _STATES: Final[Mapping[str, Words]] = {
     **dict(AttemptOutcome.choices),
     "failed": gettext_lazy("failed"),
 }
+_NOT_BOOKED: Final[Mapping[str, Words]] = {
+    "another_currency": gettext_lazy("it is not in the order's currency, or no whole amount of it"),
+    "payment_has_less": gettext_lazy("the payment has less left than that"),
+    "reference_reused": gettext_lazy("its number stands for another refund in our books already"),
+    "invalid_argument": gettext_lazy("something that the provider says of it cannot be kept"),
+}
+# Why a refund has failed, as Stripe says it; what another provider says stays as it is.
+_REASONS: Final[Mapping[str, Words]] = {
+    "canceled": gettext_lazy("it was cancelled at the provider"),
+    "charge_for_pending_refund_disputed": gettext_lazy("the customer has disputed the charge with the bank"),
+    "declined": gettext_lazy("the customer's bank has declined it"),
+    "expired_or_canceled_card": gettext_lazy("the card is expired or cancelled"),
+    "failed": gettext_lazy("the provider does not say why"),
+    "insufficient_funds": gettext_lazy("the shop's balance at the provider was too low"),
+    "lost_or_stolen_card": gettext_lazy("the card is reported as lost or stolen"),
+    "merchant_request": gettext_lazy("the shop has asked the provider to stop it"),
+    "unknown": gettext_lazy("the provider does not say why"),
+}
 _CODES: Final[Mapping[str, Mapping[str, Words]]] = {
     "difference": _DIFFERENCES,
     "level": _LEVELS,
     "state": _STATES,
     "ours": _STATES,
     "theirs": _STATES,
+    "reason": _REASONS,
+    "not_booked": _NOT_BOOKED,
 }
 _LABELS: Final[Mapping[str, Words]] = {
     "difference": gettext_lazy("What differs"),
@@ -96,6 +116,15 @@ def _value(name: str, facts: Mapping[str, Any]) -> str:
 
 
 def _money(amount: Any, currency: str) -> str:
+    """An amount as people read it, also where the provider counts it finer than we do: 12345 TWD/100 is NT$123.45."""
+    code, _slash, parts = currency.partition("/")
+    if parts.isdigit() and int(parts) > 1 and type(amount) is int:
+        whole, rest = divmod(abs(amount), int(parts))
+        sign = MINUS if amount < 0 else ""
+        return f"{sign}{_money(whole, code)}.{rest:0{len(parts) - 1}d}"
+    if currency.endswith("?"):  # one that we have no table for
+        words = {"amount": amount, "currency": currency.removesuffix("?")}
+        return _("%(amount)s in the smallest unit of %(currency)s") % words
     try:
         return format_money(amount, currency)
     except (UnknownCurrency, TypeError):
