@@ -5,7 +5,7 @@ Flow: choices → units (`selection`) → settlement (`settling`, `policy`) → 
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -16,14 +16,14 @@ from orders.errors import Refusal
 from orders.models import Order
 from refunds import errors, unit_errors
 from refunds.choices import LineChoice, describe, parse_choices
-from refunds.eligibility import REFUSED
+from refunds.eligibility import REFUSED, UnitState
 from refunds.ending import computed, correlation_of, decline, supersede_open
 from refunds.goods import UnitGroup, unit_groups
 from refunds.history import policy_for
 from refunds.models import QuoteLine, RefundPolicy, RefundQuote
 from refunds.selection import Picked, select
 from refunds.settling import STATE_OF_ACTION, Worked, picked_again, share_out, work_out
-from refunds.states import Asker, EndedBecause, QuoteState
+from refunds.states import Asker, EndedBecause, QuoteAction, QuoteState
 
 __all__ = [
     "LineChoice",
@@ -36,6 +36,9 @@ __all__ = [
     "why_not",
     "write_quote",
 ]
+
+# Where goods are that were taken for lost and are not.
+ARRIVED_OR_COMING: Final[frozenset[UnitState]] = frozenset({"delivered", "window_over", "shipped"})
 
 
 def ask(
@@ -186,11 +189,16 @@ def what_changed(quote: RefundQuote, groups: Sequence[UnitGroup]) -> Refusal | N
 
 def why_changed(quote: RefundQuote, groups: Sequence[UnitGroup], picked: Sequence[Picked]) -> Refusal:
     """What has happened to the quote's goods, or to others of the order, and what can be done now."""
-    moved = next((item.line.pk for item in picked if item.state is None), None)
-    if moved is None:
+    gone = next((item for item in picked if item.state is None), None)
+    if gone is None:
         return errors.amount_changed()
+    of_line = [group for group in groups if group.line.pk == gone.line.pk]
+    found = [group for group in of_line if gone.shipment_line is not None and group.shipment_line == gone.shipment_line]
+    after_all = [group for group in found if group.state in ARRIVED_OR_COMING]
+    if quote.action == QuoteAction.LOST and after_all:
+        return unit_errors.not_lost_after_all(after_all[0])
     order_of_states = [*REFUSED]
-    elsewhere = [group for group in groups if group.line.pk == moved and group.state in REFUSED]
+    elsewhere = [group for group in found or of_line if group.state in REFUSED]
     if not elsewhere:
         return errors.amount_changed()
     return unit_errors.changed_since(quote.order, min(elsewhere, key=lambda group: order_of_states.index(group.state)))

@@ -82,6 +82,21 @@ def changed_since(order: Order, group: UnitGroup) -> Refusal:
     return order_changed(message, hint, {"because": code, "line_item_id": group.line.line_item_id, **details})
 
 
+def not_lost_after_all(group: UnitGroup) -> Refusal:
+    """The refusal of a quote for lost goods whose parcel has been reported delivered, or on its way, since."""
+    values = {"name": group.product_name, "day": day(group.until) if group.until else "–"}
+    details = {"line_item_id": group.line.line_item_id, "state": group.state}
+    if group.state == "shipped":
+        message = _("“%(name)s” is on its way after all: it does not count as lost any more.") % values
+        return order_changed(message, _("It can be returned once it has arrived."), details)
+    message = _("“%(name)s” has been reported as delivered meanwhile: it is not lost.") % values
+    if group.state == "window_over":
+        hint = _("It could be returned until %(day)s; a person of the shop decides about exceptions.") % values
+    else:
+        hint = _("It can be returned or exchanged until %(day)s: ask for a new quote for that.") % values
+    return order_changed(message, hint, details)
+
+
 _Words = tuple[str, str, dict[str, Any]]
 
 

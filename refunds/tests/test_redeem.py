@@ -5,11 +5,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from orders.actors import NotAllowed, agent_actor, system_actor
 from orders.errors import InvalidInput, NotFound, Refusal
-from orders.models import AuditEvent, LineItem, Order
+from orders.models import AuditEvent, LineItem, Order, Shipment
 from orders.shipments import pack_order
 from orders.tests import cast
 from orders.tests.factories import payment_body, shipment_body
@@ -18,6 +18,7 @@ from refunds.redeem import decline, redeem
 from refunds.returns import request_exchange
 from refunds.states import QuoteState, RefundState
 from refunds.tests.ask import ask, choices
+from refunds.tests.going_back import lost_earphones, parcel_is
 
 pytestmark = pytest.mark.django_db
 
@@ -123,6 +124,28 @@ def test_a_case_that_was_packed_meanwhile_is_not_refunded_and_the_refusal_says_w
     assert nothing_moved(quote.order)
     again = refused("order_changed", lambda: redeem(quote_id=quote.pk, actor=cast.shopper()))
     assert again.message == refusal.message
+
+
+def test_lost_goods_that_arrive_before_the_press_are_said_to_have_arrived() -> None:
+    order = lost_earphones(1)
+    quote = ask(order, (1, 1, "lost"))
+    parcel_is(order, order.shipments.get().external_id, "delivered")
+    with translation.override("en"):
+        refusal = refused("order_changed", lambda: redeem(quote_id=quote.pk, actor=cast.shopper()))
+    assert "“藍牙耳機” has been reported as delivered meanwhile" in refusal.message
+    assert "Other goods" not in refusal.message
+    assert "returned or exchanged until" in refusal.hint
+    assert refusal.details == {"line_item_id": "li_1", "state": "delivered"}
+    assert not Refund.objects.exists()
+
+
+def test_lost_goods_that_turn_up_on_their_way_are_said_to_be_on_their_way() -> None:
+    order = cast.place("7804", shipments=[shipment_body({1: 1}, state="lost")])
+    quote = ask(order, (1, 1, "lost"))
+    Shipment.objects.update(state="shipped", shipped_at=timezone.now() - timedelta(days=1))
+    with translation.override("en"):
+        refusal = refused("order_changed", lambda: redeem(quote_id=quote.pk, actor=cast.shopper()))
+    assert "on its way after all" in refusal.message
 
 
 def test_an_exchange_opened_beside_the_quote_does_not_spoil_it() -> None:
