@@ -252,7 +252,10 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
         "很抱歉，這個補償要求沒辦法轉達：{message}",
         "I am sorry, this request for a compensation cannot be passed on: {message}",
     ),
-    "blocked_refunded": ("{goods}先前已經退款了{number}。", "{goods} has already been refunded{number}."),
+    "blocked_refunded": (
+        "{goods}先前已經申請過退款{number}。",
+        "A refund for {goods} has been asked for before{number}.",
+    ),
     "blocked_cancelled": ("{goods}先前已經取消了{number}。", "{goods} has already been cancelled{number}."),
     "blocked_lost": (
         "{goods}一直沒有送達，可以退款，或由同事安排補寄。{offer}",

@@ -232,7 +232,7 @@ def test_what_was_refunded_is_told_with_amount_and_number() -> None:
     talk = Talk(Shop(lines=[line("li_1", "耳機殼", units("refunded", refund_id="rf_1"))], refunds=[refund]))
     said = talk.say("耳機殼退款")
 
-    assert "先前已經退款" in said
+    assert "先前已經申請過退款" in said
     assert "NT$230" in said
     assert "rf_1" in said
     assert "2026-11-20" in said
