@@ -205,7 +205,7 @@ def excluded(group: UnitGroup) -> Refusal:
     """Goods of a category that comes back only through the shop's fault."""
     return Refusal(
         "excluded_category",
-        _("“%(name)s” belongs to goods that cannot be returned unless they are defective.")
+        _("“%(name)s” belongs to goods that cannot be returned unless the shop is at fault (defective, wrong item).")
         % {"name": group.product_name},
         hint=_("A person of the shop decides about exceptions."),
         details={"line_item_id": group.line.line_item_id},

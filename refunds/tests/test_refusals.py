@@ -144,7 +144,8 @@ def test_excluded_goods_can_only_be_returned_when_they_are_defective() -> None:
     policy.pk, policy.version = None, 2
     policy.excluded_categories = ["audio"]
     policy.save()
-    refused("excluded_category", lambda: ask(order, (1, 1, "changed_mind")))
+    refusal = refused("excluded_category", lambda: ask(order, (1, 1, "changed_mind")))
+    assert "unless the shop is at fault (defective, wrong item)" in refusal.message
     assert ask(order, (1, 1, "defective")).amount == 1200
 
 
