@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from orders import goods
 from orders.actors import Actor, NotAllowed
-from orders.errors import InvalidInput
+from orders.errors import InvalidInput, Refusal
 from orders.models import Order
 from orders.strict import MAX_AMOUNT
 from refunds import approval_states, errors
@@ -52,10 +52,11 @@ def propose(
     """Ask a second person for a compensation of `amount`, in smallest units; the same `request_ref` again: the same.
 
     By the agent for its customer, or by staff with `refunds.propose_compensation`. All compensations of an order that
-    wait or were approved come to at most the policy's cap, and to no more than the payments have left after what is
-    promised. While a proposal of the agent waits, its conversation has no second one: the same amount again is that
-    one. `field` is what the caller calls the amount. Raises NotAllowed, NotFound, InvalidInput (`field`, `reason`), and
-    Refusal proposal_waits, above_compensation_cap, payments_have_less, needs_a_person, no_policy or reference_reused.
+    wait or were approved come to at most the policy's cap, which the agent is not told; those that wait come to no more
+    than the payments have left after what is promised. While a proposal of the agent waits, its conversation has no
+    second one: the same amount again is that one. `field` is what the caller calls the amount. Raises NotAllowed,
+    NotFound, InvalidInput (`field`, `reason`), and Refusal proposal_waits, above_compensation_cap, payments_have_less,
+    needs_a_person, no_policy or reference_reused.
     """
     _may_propose(actor, order)
     if type(amount) is not int or not 1 <= amount <= MAX_AMOUNT:
@@ -72,7 +73,7 @@ def propose(
         rules = policy_for(order)
         known_room = Room(cap=rules.compensation_cap, used=_used(order))
         if amount > known_room.left:
-            raise errors.above_compensation_cap(known_room.cap, known_room.used, order.currency, field)
+            raise _above_cap(actor, known_room, order, field)
         _check_payments(order, amount, rules, field)
         return approval_states.ask(
             kind=ApprovalKind.COMPENSATION,
@@ -124,8 +125,17 @@ def _used(order: Order) -> int:
     return counted.aggregate(sum=Sum("amount"))["sum"] or 0
 
 
+def _above_cap(actor: Actor, known: Room, order: Order, field: str) -> Refusal:
+    """What the agent hears the customer may read: the shop's limit would be an invitation to ask for all of it."""
+    if actor.kind == "agent":
+        return errors.more_than_can_be_proposed(field)
+    return errors.above_compensation_cap(known.cap, known.used, order.currency, field)
+
+
 def _check_payments(order: Order, amount: int, rules: RefundPolicy, field: str) -> None:
+    """What waits holds no money yet, and could be approved at any moment: all of it has to fit in together."""
+    waiting = Approval.objects.filter(order=order, kind=ApprovalKind.COMPENSATION, state=ApprovalState.WAITING)
     try:
-        share_out(order, amount, rules)
+        share_out(order, amount + (waiting.aggregate(sum=Sum("amount"))["sum"] or 0), rules)
     except AllocationError as short:
         raise errors.payments_have_less(amount, order.currency, field) from short

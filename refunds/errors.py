@@ -265,6 +265,16 @@ def above_compensation_cap(cap: int, used: int, currency: str, field: str) -> Re
     )
 
 
+def more_than_can_be_proposed(field: str) -> Refusal:
+    """`above_compensation_cap` for the agent, which talks with the customer: without the shop's numbers."""
+    return Refusal(
+        "above_compensation_cap",
+        _("This is more than can be proposed here."),
+        hint=_("Name no limit. Offer the customer a person with hand_off_to_human, who decides what else can be done."),
+        field=field,
+    )
+
+
 def reference_reused(field: str) -> Refusal:
     return Refusal(
         "reference_reused",

@@ -275,11 +275,11 @@ def test_without_an_amount_the_customer_is_asked_and_none_is_suggested() -> None
 
 
 def test_a_compensation_beyond_the_limit_is_told_and_not_tried_with_less() -> None:
-    error = {"code": "above_compensation_cap", "message": "超過上限 NT$500。", "hint": "", "retryable": False}
+    error = {"code": "above_compensation_cap", "message": "這超過這裡可以提出的金額。", "hint": "", "retryable": False}
     talk = Talk(Shop(broken={"propose_compensation": [error]}))
     said = talk.say("要補償 9999 元")
     assert talk.calls.count("propose_compensation") == 1
-    assert "超過上限" in said
+    assert "超過這裡可以提出的金額" in said
     assert "轉接真人客服" in said
 
 

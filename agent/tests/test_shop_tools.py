@@ -1,5 +1,7 @@
 """Tools around the order: products, delivery dates, lost goods, address and compensation, as the model meets them."""
 
+import json
+import re
 from datetime import date, timedelta
 from typing import Any
 
@@ -351,8 +353,10 @@ def test_an_amount_that_is_none_names_the_argument(order: Order, lease: Lease, a
     assert not Approval.objects.exists()
 
 
-def test_above_the_shops_limit_the_model_hears_the_limit(order: Order, lease: Lease) -> None:
+def test_above_the_shops_limit_the_model_hears_no_number_and_offers_a_person(order: Order, lease: Lease) -> None:
     error = refused(propose(order, lease, 1_400))
+    assert not re.search(r"\d", json.dumps(error))
+    assert "hand_off_to_human" in error["hint"]
     assert error["code"] == "above_compensation_cap"
     assert error.get("field", "compensation_ntd") == "compensation_ntd"
     assert not Approval.objects.exists()

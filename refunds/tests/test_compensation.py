@@ -226,6 +226,15 @@ def test_goods_come_to_the_same_before_and_after_a_compensation() -> None:
     assert (before.amount, before.steps) == (after.amount, after.steps) == (230, before.steps)
 
 
+def test_what_waits_together_is_no_more_than_the_payments_have_left() -> None:
+    order = cast.place("7305", lines=[("線", 200, 1)])
+    propose(order, 150)
+    with pytest.raises(Refusal) as caught:
+        propose(order, 100, ref="another")
+    assert caught.value.code == "payments_have_less"
+    assert propose(order, 50, ref="another").amount == 50
+
+
 def test_a_compensation_spoils_no_quote_that_somebody_is_about_to_confirm() -> None:
     order = cast.order_5531()
     quote = ask(order, (2, 1, "other"))
