@@ -13,6 +13,7 @@ from orders import audit
 from orders.actors import Actor, NotAllowed
 from orders.errors import InvalidInput, Refusal
 from orders.models import Customer, Order, StoreCreditAccount, StoreCreditEntry
+from orders.moments import moment
 from orders.money import DECIMALS, format_money
 from orders.states import CreditKind
 
@@ -108,7 +109,7 @@ def entry_as_dict(entry: StoreCreditEntry) -> dict[str, Any]:
         "currency": entry.account.currency,
         "order_number": entry.order.number if entry.order else None,
         "note": entry.note,
-        "created_at": entry.created_at.isoformat(),
+        "created_at": moment(entry.created_at),
     }
 
 

@@ -5,7 +5,6 @@ language; moments are ISO 8601 with the shop's offset.
 """
 
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Any, Final
 
 from django.contrib.auth.models import User
@@ -15,6 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from orders.errors import Refusal
 from orders.models import Payment
+from orders.moments import moment as moment
 from orders.money import format_money
 from refunds.allocation import AllocationError
 from refunds.explain import explain, step_lines
@@ -44,11 +44,6 @@ _PAYMENTS: Final = {
     "wallet": gettext_lazy("wallet"),
     "cash_on_delivery": gettext_lazy("cash on delivery"),
 }
-
-
-def moment(value: datetime | None) -> str | None:
-    """ISO 8601 in the shop's zone, to the second."""
-    return timezone.localtime(value).isoformat(timespec="seconds") if value else None
 
 
 def payment_label(method: str, last4: str) -> str:

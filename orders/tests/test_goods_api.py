@@ -1,5 +1,6 @@
 """Products, store credit and the address of an order by API: who may, and what is answered."""
 
+import re
 from typing import Any, Final
 
 import pytest
@@ -229,3 +230,10 @@ def test_a_payment_is_shown_with_its_number_at_the_gateway() -> None:
 )
 def test_strangers_are_asked_who_they_are(method: str, address: str) -> None:
     assert getattr(Client(), method)(address, content_type="application/json").status_code == 401
+
+
+def test_the_time_of_an_entry_is_written_as_all_times_of_the_api_are() -> None:
+    cast.customer("ming")
+    added = send(signed_in("shop"), "post", CREDIT, credit()).json()
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+08:00", added["created_at"])
+    assert signed_in("ming").get(CREDIT).json()["results"] == [added]
