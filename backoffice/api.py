@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.http import Http404
 from django.utils.translation import gettext as _
 from rest_framework import exceptions, status
@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from backoffice.json_bodies import MAX_BODY_BYTES, too_large
 from orders.actors import NotAllowed
 from orders.errors import InvalidInput, NotFound, Refusal
 from orders.strict import first_problem
@@ -73,6 +74,8 @@ def one_error_object(error: Exception, context: dict[str, Any]) -> Response | No
 def as_refusal(error: Exception) -> Refusal | None:
     if isinstance(error, Refusal):
         return error
+    if isinstance(error, RequestDataTooBig):
+        return too_large(MAX_BODY_BYTES)
     if isinstance(error, NotAllowed | PermissionDenied):
         return not_allowed()
     if isinstance(error, Http404):
@@ -99,24 +102,31 @@ def _hint(code: str) -> str:
         return _("Sign in, or send a token in the Authorization header.")
     if code == "not_found":
         return _("Check the number or the address.")
-    if code == "csrf_failed":
-        return _("Send the value of the cookie csrftoken in the header X-CSRFToken.")
     return _("What this address takes is described at /api/v1/docs/.")
 
 
 def _of_framework(error: exceptions.APIException) -> Refusal:
     code = next((code for kind, code in _CODES if isinstance(error, kind)), "error")
     if code == "not_allowed" and str(error.detail).startswith("CSRF"):
-        code = "csrf_failed"
+        return _csrf_failed()
     wait = getattr(error, "wait", None)
     details = {"retry_after": int(wait)} if wait else None
     return Refusal(
         code,
-        str(error.detail),
+        _(str(error.detail)) if error.detail else "",
         hint=_hint(code),
         status=error.status_code,
         retryable=code == "too_many_requests",
         details=details,
+    )
+
+
+def _csrf_failed() -> Refusal:
+    return Refusal(
+        "csrf_failed",
+        _("Nothing was done: a request with a session needs the session's CSRF token, and an address of this site."),
+        hint=_("Send the value of the cookie csrftoken in the header X-CSRFToken."),
+        status=status.HTTP_403_FORBIDDEN,
     )
 
 

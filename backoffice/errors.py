@@ -2,10 +2,13 @@
 
 from typing import Any
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
+from backoffice.json_bodies import too_large
 from orders.errors import Refusal
 from orders.http import wants_json
 
@@ -24,6 +27,10 @@ def page(request: HttpRequest, *, status: int, code: str, title: str, message: s
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if isinstance(exception, RequestDataTooBig):
+        refusal = too_large(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+        title, status = _("We could not read this request"), refusal.status
+        return page(request, status=status, code=refusal.code, title=title, message=refusal.message, hint=refusal.hint)
     return page(
         request,
         status=400,

@@ -161,7 +161,7 @@ def first_problem(detail: Any) -> tuple[str, str]:
 def _errors(detail: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Every (path, message) in DRF's nested error detail, in the order of the fields."""
     if isinstance(detail, str):
-        yield path, str(detail)
+        yield path, _(detail) if detail else ""  # some of the framework's sentences come untranslated
     elif isinstance(detail, Mapping):
         for key, below in detail.items():
             yield from _errors(below, _joined(path, key))
