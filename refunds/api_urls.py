@@ -19,6 +19,7 @@ urlpatterns = [
     path("refunds/<str:refund_id>/settle/", refunds.SettleView.as_view(), name="api-refund-settle"),
     path("refunds/<str:refund_id>/admit-failure/", refunds.AdmitFailureView.as_view(), name="api-refund-admit-failure"),
     path("refunds/<str:refund_id>/paid-by-hand/", elsewhere.ByHandView.as_view(), name="api-refund-by-hand"),
+    path("refunds/<str:refund_id>/undo/", elsewhere.UndoView.as_view(), name="api-refund-undo"),
     path("refunds/<str:refund_id>/assign/", elsewhere.AssignView.as_view(), name="api-refund-assign"),
     path("refunds/<str:refund_id>/approve/", refunds.ApproveView.as_view(), name="api-refund-approve"),
     path("refunds/<str:refund_id>/reject/", refunds.RejectView.as_view(), name="api-refund-reject"),

@@ -20,11 +20,13 @@ from refunds.models import GatewayAttempt, Refund, RefundAllocation
 from refunds.notices import tell_on_commit
 from refunds.signals import refund_moved
 from refunds.states import (
+    ELSEWHERE_MOVES,
     FINISHED,
     REFUND_MOVES,
     UNDECIDED,
     AllocationState,
     AttemptOutcome,
+    RefundKind,
     RefundState,
     Trouble,
 )
@@ -45,9 +47,13 @@ class WrongMove(Exception):
 
 
 def move_refund(*, refund: Refund, to: RefundState, actor: Actor, reason: str = "", **fields: Any) -> None:
-    """Compare-and-set along `REFUND_MOVES`, with audit and notice, in the caller's transaction. Raises WrongMove."""
+    """Compare-and-set along the moves of its kind, with audit and notice, in the caller's transaction.
+
+    Raises WrongMove.
+    """
     before = refund.state
-    if to not in REFUND_MOVES[before]:
+    moves = ELSEWHERE_MOVES if refund.kind == RefundKind.ELSEWHERE else REFUND_MOVES
+    if to not in moves[before]:
         raise WrongMove(f"{refund.pk}: {before} → {to}")
     if to in FINISHED or before in FINISHED:
         fields["finished_at"] = timezone.now() if to in FINISHED else None

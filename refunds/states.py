@@ -76,6 +76,13 @@ REFUND_MOVES: dict[str, frozenset[str]] = {
 }
 
 
+# Refunds made elsewhere are facts from the first; a person may say that one did not take place.
+ELSEWHERE_MOVES: dict[str, frozenset[str]] = {
+    RefundState.SUCCEEDED: frozenset({RefundState.REJECTED}),
+    RefundState.REJECTED: frozenset(),
+}
+
+
 class AllocationState(models.TextChoices):
     PENDING = "pending", _("to be sent")
     SUCCEEDED = "succeeded", _("succeeded")

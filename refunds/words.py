@@ -33,6 +33,7 @@ ACTIONS: Final[Mapping[str, Words]] = {
     "approval.expired": _("not decided in time"),
     "allocation.waits": _("refund waits until the payment provider can take it"),
     "allocation.paid_by_hand": _("paid back by hand"),
+    "allocation.undone": _("payment has its money again"),
     "allocation.retried": _("refund to be sent once more"),
     "attempt.sending": _("sent to the gateway"),
     "attempt.succeeded": _("paid by the gateway"),

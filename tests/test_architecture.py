@@ -40,6 +40,7 @@ ACTS = {
     "refunds.approvals",
     "refunds.books",
     "refunds.by_hand",
+    "refunds.elsewhere_undone",
     "refunds.elsewhere",
     "refunds.overrides",
     "refunds.payout",

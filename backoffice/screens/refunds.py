@@ -17,6 +17,7 @@ from refunds import by_hand
 from refunds.access import refund_for
 from refunds.attention import admit_failure, settle
 from refunds.deciding_bodies import ByHandBody
+from refunds.elsewhere_undone import undo
 from refunds.retry import retry
 
 PER_PAGE = 20
@@ -49,6 +50,19 @@ def settled(request: HttpRequest, refund_id: str) -> HttpResponse:
     def work() -> str:
         settle(refund_id=refund.pk, actor=staff_actor(request.user), note=request.POST.get("note", ""))
         return _("%(refund)s counts as paid, once and as asked.") % {"refund": refund.pk}
+
+    return act(request, work, back=next_path(request, reverse("staff-order", args=[refund.order.number])))
+
+
+@require_POST
+@staff_screen(ELSEWHERE)
+def undone(request: HttpRequest, refund_id: str) -> HttpResponse:
+    """A refund made elsewhere did not take place."""
+    refund = refund_for(request.user, refund_id)
+
+    def work() -> str:
+        undo(refund_id=refund.pk, actor=staff_actor(request.user), note=request.POST.get("note", ""))
+        return _("%(refund)s is taken back: its goods and its money count as they did before.") % {"refund": refund.pk}
 
     return act(request, work, back=next_path(request, reverse("staff-order", args=[refund.order.number])))
 

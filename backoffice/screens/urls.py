@@ -58,6 +58,7 @@ staff = [
     path("refunds/", refunds.to_look_at, name="staff-refunds"),
     path("refunds/<str:refund_id>/retry/", refunds.send_again, name="staff-refund-retry"),
     path("refunds/<str:refund_id>/settled/", refunds.settled, name="staff-refund-settled"),
+    path("refunds/<str:refund_id>/undo/", refunds.undone, name="staff-refund-undo"),
     path("refunds/<str:refund_id>/failed/", refunds.failed_after_all, name="staff-refund-failed"),
     path("refunds/<str:refund_id>/paid-by-hand/", refunds.paid_by_hand, name="staff-refund-by-hand"),
     path("refunds/<str:refund_id>/assign/", elsewhere.assign, name="staff-refund-assign"),

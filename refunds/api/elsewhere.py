@@ -9,9 +9,9 @@ from rest_framework.views import APIView
 from orders.access import order_for
 from orders.api import NUMBER, refusals
 from orders.strict import validated
-from refunds import access, by_hand, elsewhere
+from refunds import access, by_hand, elsewhere, elsewhere_undone
 from refunds.api.common import actor_of
-from refunds.bodies import RefundAnswer
+from refunds.bodies import NeededNoteBody, RefundAnswer
 from refunds.deciding_bodies import AssignBody, ByHandBody, ElsewhereBody
 from refunds.present import refund_as_dict
 
@@ -56,6 +56,24 @@ class ByHandView(APIView):
         facts = validated(ByHandBody, request.data)
         paid = by_hand.paid_by_hand(refund_id=refund.pk, actor=actor_of(request, refund.order), **facts)
         return Response(refund_as_dict(paid))
+
+
+class UndoView(APIView):
+    @extend_schema(
+        operation_id="refunds_elsewhere_undo",
+        summary="Say that a refund made elsewhere did not take place",
+        description=(
+            "For one that was booked by mistake, or that came back to the shop. Its goods count as kept again, the "
+            "payment has its money again, and its number is free. Staff with `refunds.record_elsewhere`, with a `note`."
+        ),
+        request=NeededNoteBody,
+        responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},
+    )
+    def post(self, request: Request, refund_id: str) -> Response:
+        refund = access.refund_for(request, refund_id)
+        note = validated(NeededNoteBody, request.data)["note"]
+        undone = elsewhere_undone.undo(refund_id=refund.pk, actor=actor_of(request, refund.order), note=note)
+        return Response(refund_as_dict(undone))
 
 
 class AssignView(APIView):

@@ -15,6 +15,7 @@ from orders.tests import cast
 from orders.tests.factories import payment_body, shipment_body
 from refunds import compensation, elsewhere, returns
 from refunds.acceptance import accept
+from refunds.elsewhere_undone import undo
 from refunds.models import Refund, RefundQuote, Return
 from refunds.present import quote_as_dict, refund_as_dict
 from refunds.redeem import redeem
@@ -343,3 +344,46 @@ def test_compensation_beside_it_is_bounded_by_what_is_left() -> None:
     with pytest.raises(Refusal) as caught:
         compensation.propose(order=order, amount=51, reason="遲到", actor=cast.staff(), request_ref="c1")
     assert caught.value.code == "payments_have_less"
+
+
+def test_one_that_did_not_take_place_is_taken_back_with_its_goods_and_its_money() -> None:
+    order = cast.order_5531()
+    before = ask(order, (2, 1, "other")).amount
+    refund = book(order, lines=[CASE])
+    undone = undo(refund_id=refund.pk, actor=cast.staff("supervisor"), note="打錯訂單了")
+    assert (undone.state, undone.needs_assignment, undone.decided_by) == (
+        RefundState.REJECTED,
+        False,
+        cast.staff_user("supervisor"),
+    )
+    assert cast.payment(order).refunded_amount == 0
+    assert ask(order, (2, 1, "other")).amount == before
+    assert undo(refund_id=refund.pk, actor=cast.staff("supervisor"), note="再按一次").pk == refund.pk
+    assert order.audit_events.filter(action="refund.rejected").count() == 1
+    # The number can be booked again, as it should have been.
+    assert book(order, lines=[CASE]).pk != refund.pk
+
+
+def test_one_that_waited_for_its_goods_blocks_no_quote_once_it_is_taken_back() -> None:
+    order = cast.order_5531()
+    refund = book(order)
+    undo(refund_id=refund.pk, actor=cast.staff("supervisor"), note="銀行退回了")
+    assert ask(order, (2, 1, "other")).amount == 230
+
+
+def test_taking_back_needs_the_permission_a_reason_and_a_refund_made_elsewhere() -> None:
+    order = cast.order_5531()
+    refund = book(order, lines=[CASE])
+    with pytest.raises(NotAllowed):
+        undo(refund_id=refund.pk, actor=cast.staff(), note="打錯了")
+    with pytest.raises(NotAllowed):
+        undo(refund_id=refund.pk, actor=cast.shopper(), note="打錯了")
+    with pytest.raises(InvalidInput):
+        undo(refund_id=refund.pk, actor=cast.staff("supervisor"), note=" ")
+    ours = redeem(quote_id=ask(cast.place("5600"), (2, 1, "other")).pk, actor=cast.staff(), note="依規定").refund
+    assert ours is not None
+    with pytest.raises(Refusal) as refused:
+        undo(refund_id=ours.pk, actor=cast.staff("supervisor"), note="打錯了")
+    assert refused.value.code == "wrong_state"
+    refund.refresh_from_db()
+    assert refund.state == RefundState.SUCCEEDED

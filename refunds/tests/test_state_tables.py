@@ -28,6 +28,7 @@ from refunds import (
     approval_states,
     approvals,
     compensation,
+    elsewhere,
     ending,
     outcome,
     policies,
@@ -42,6 +43,7 @@ from refunds import (
 )
 from refunds.acceptance import accept
 from refunds.attention import admit_failure
+from refunds.elsewhere_undone import undo
 from refunds.gateways.base import GatewayAnswer, StillPending
 from refunds.models import Approval, GatewayAttempt, Refund, RefundPolicy, RefundQuote, Replacement, Return
 from refunds.policy_selectors import newest_settling
@@ -50,6 +52,7 @@ from refunds.retry import retry
 from refunds.states import (
     APPROVAL_MOVES,
     ATTEMPT_MOVES,
+    ELSEWHERE_MOVES,
     OPEN_RETURNS,
     POLICY_MOVES,
     QUOTE_MOVES,
@@ -507,7 +510,32 @@ ATTEMPT_DOORS: Final[dict[Any, Door]] = {
     "unknown": doubted,
 }
 
+
+def make_elsewhere(before: str, after: str) -> Refund:
+    bought = order()
+    body = {"external_ref": "re_1", "amount": 100, "payment_id": bought.payments.get().pk, "note": NOTE}
+    refund = elsewhere.record(order=bought, body=body, actor=boss())
+    if before == "rejected":
+        undo_it(refund)
+    return refund
+
+
+def undo_it(refund: Refund) -> None:
+    undo(refund_id=refund.pk, actor=boss(), note=NOTE)
+
+
 PAYING: Final = {
+    "refund made elsewhere": Machine(
+        "refund",
+        ELSEWHERE_MOVES,
+        make_elsewhere,
+        {
+            "rejected": undo_it,
+            "pending": lambda refund: retry(refund_id=refund.pk, actor=boss(), note=NOTE),
+            "failed": lambda refund: admit_failure(refund_id=refund.pk, actor=boss(), note=NOTE),
+        },
+        move_refund,
+    ),
     "refund": Machine("refund", REFUND_MOVES, make_refund, REFUND_DOORS, move_refund),
     "attempt": Machine(
         "gateway_attempt",
