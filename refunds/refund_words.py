@@ -21,6 +21,11 @@ _TEXTS: Final = {
     RefundState.EXPIRED: gettext_lazy("Not approved in time; nothing was refunded"),
 }
 
+_ELSEWHERE: Final = {
+    RefundState.SUCCEEDED: gettext_lazy("Given back by the shop in another way"),
+    RefundState.REJECTED: gettext_lazy("It did not take place; nothing was refunded"),
+}
+
 
 def state_text(refund: Refund) -> str:
     """One line without a full stop. What a part has come to shows where the whole failed or waits."""
@@ -29,8 +34,8 @@ def state_text(refund: Refund) -> str:
         return _("The payment provider takes it from %(moment)s on") % {"moment": at_time(until)}
     if refund.state == RefundState.FAILED and _partly_paid(refund):
         return _("The payment provider refused a part of it; the shop is looking into it")
-    if refund.state == RefundState.SUCCEEDED and refund.kind == RefundKind.ELSEWHERE:
-        return _("Given back by the shop in another way")
+    if refund.kind == RefundKind.ELSEWHERE:
+        return str(_ELSEWHERE[RefundState(refund.state)])
     return str(_TEXTS[RefundState(refund.state)])
 
 
