@@ -25,7 +25,7 @@ class Pages(PageNumberPagination):
     max_page_size = 100
 
     def get_page_size(self, request: Request) -> int:
-        return _whole_number(request, "page_size", most=self.max_page_size) or int(self.page_size)
+        return _whole_number(request, "page_size", most=self.max_page_size) or int(self.page_size or 1)
 
     def get_page_number(self, request: Request, paginator: Any) -> int:
         return _whole_number(request, "page") or 1

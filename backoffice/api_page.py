@@ -20,7 +20,8 @@ class Described(AutoSchema):
         described = super()._map_serializer_field(field, direction, bypass_extensions)  # type: ignore[no-untyped-call]
         if isinstance(field, serializers.ListSerializer | serializers.ListField) and "items" in (described or {}):
             described |= {} if field.allow_empty else {"minItems": 1}
-            described |= {"maxItems": field.max_length} if field.max_length else {}
+            most = getattr(field, "max_length", None)
+            described |= {"maxItems": most} if most else {}
         return described
 
     def _map_basic_serializer(self, serializer: serializers.Serializer, direction: Any) -> dict[str, Any]:

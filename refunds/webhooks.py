@@ -45,7 +45,7 @@ def _signed_event(request: HttpRequest) -> dict[str, Any]:
     """Raises SignatureVerificationError, or ValueError or RecursionError for a body that is no event."""
     body, header = request.body.decode(), request.headers.get("Stripe-Signature", "")
     if not header.isascii():  # which the comparison of signatures cannot take
-        raise stripe.SignatureVerificationError("not a signature", header, body)
+        raise stripe.SignatureVerificationError("not a signature", header, body)  # type: ignore[no-untyped-call]
     stripe.WebhookSignature.verify_header(body, header, settings.STRIPE_WEBHOOK_SECRET, TOLERANCE_SECONDS)
     event = json.loads(body, parse_float=finite, parse_constant=finite)
     named = isinstance(event, dict) and all(_is_name(event.get(part)) for part in ("id", "type"))

@@ -25,6 +25,6 @@ class SignIn(LoginView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(demo_accounts=DEMO_ACCOUNTS if settings.DEMO else [], **kwargs)
 
-    def get_redirect_url(self) -> str:
-        """The page that somebody wanted before they had to sign in; empty: the front page."""
-        return path_of_site(super().get_redirect_url(), "")
+    def get_success_url(self) -> str:
+        """The page that somebody wanted before they had to sign in, else the front page."""
+        return path_of_site(self.get_redirect_url(), self.get_default_redirect_url())
