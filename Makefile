@@ -22,7 +22,7 @@ demo-reset: .venv/runtime.stamp
 	@$(PYTHON) -m backoffice.local.demo reset --folder $(DEMO_FOLDER)
 
 test: .venv/dev.stamp
-	@CHROMIUM=$$($(PYTHON) -m backoffice.local.chromium) && export CHROMIUM && $(PYTHON) -m pytest $(ARGS)
+	@CHROMIUM=$$($(PYTHON) -m backoffice.local.chromium) && export CHROMIUM && $(PYTHON) -m backoffice.local.suite $(ARGS)
 
 # mypy reads the settings, so they must be readable; nothing connects to these addresses.
 lint: export SECRET_KEY = read-while-types-are-checked-and-never-used

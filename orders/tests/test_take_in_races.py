@@ -47,7 +47,8 @@ def test_two_bodies_for_one_number_make_one_order_and_the_other_is_told() -> Non
 
 def test_two_addresses_for_one_number_make_one_order_with_one_of_them() -> None:
     home = {"recipient": "王", "phone": "0912345678", "postal_code": "106", "city": "台北市", "district": ""}
-    bodies = [order_body("7001", shipping_address={**home, "street": f"{n} 號"}) for n in (1, 1, 2, 2)]
+    body = order_body("7001")
+    bodies = [{**body, "shipping_address": {**home, "street": f"{n} 號"}} for n in (1, 1, 2, 2)]
     answers = at_once([taker(body) for body in bodies])
     order = Order.objects.get()
     given = [answer for answer in answers if not isinstance(answer, Exception)]

@@ -87,6 +87,6 @@ def test_giving_everything_back_in_pieces_comes_to_what_was_paid_minus_the_fees(
         elif still_there(order):
             give_something_back(order, dice)
         check_sums(order)
-    fees = sum(refund.quote.fee for refund in Refund.objects.select_related("quote"))
+    fees = Refund.objects.aggregate(total=Sum("quote__fee"))["total"]
     paid = Payment.objects.aggregate(total=Sum("amount"))["total"]
     assert Refund.objects.aggregate(total=Sum("amount"))["total"] == paid - fees

@@ -92,6 +92,7 @@ def test_records_can_be_searched_by_order_and_by_number(auditor: Client) -> None
 
 def test_the_whole_story_is_linked_from_the_refund(auditor: Client) -> None:
     refund = Refund.objects.get()
+    assert refund.quote_id
     page = shown(auditor, address(Refund, "change", refund.pk))
     assert address(RefundQuote, "change", refund.quote_id) in page
     assert address(RefundAllocation, "change", refund.allocations.get().pk) in page
@@ -110,6 +111,7 @@ def in_chinese(client: Client, where: str) -> str:
 
 def test_an_amount_is_money_and_its_steps_are_sentences_wherever_it_is_shown(auditor: Client) -> None:
     refund = Refund.objects.get()
+    assert refund.quote_id
     event = AuditEvent.objects.get(action="quote.redeemed", subject_id=refund.quote_id)
     for page in (
         address(RefundQuote, "change", refund.quote_id),

@@ -48,7 +48,7 @@ def test_it_is_not_booked_again_and_somebody_is_asked_to_confirm(stripe: Stripe,
     alert = StaffAlert.objects.get()
     assert (alert.kind, alert.subject, alert.refund) == (AlertKind.DIFFERENCE, "stripe:taken_to_be:re_1", transfer)
     assert (alert.facts["difference"], alert.facts["booked_as"]) == ("taken_to_be", "匯款 4411")
-    page = signed_in("staff", language="en").get("/staff/refunds/").content.decode()
+    page = signed_in("staff", headers={"Accept-Language": "en"}).get("/staff/refunds/").content.decode()
     assert "please confirm" in page
     assert "匯款 4411" in page
 
