@@ -24,7 +24,7 @@ def model() -> Iterator[OfflineModel]:
 
 @pytest.fixture
 def client(model: OfflineModel) -> anthropic.Anthropic:
-    return anthropic.Anthropic(api_key="any", base_url=model.url, max_retries=0, timeout=httpx2.Timeout(0.5, connect=5))
+    return anthropic.Anthropic(api_key="any", base_url=model.url, max_retries=0, timeout=20)
 
 
 def streamed(client: anthropic.Anthropic) -> Message:
@@ -77,6 +77,7 @@ def test_a_broken_connection_is_a_protocol_error(model: OfflineModel, client: an
 @pytest.mark.parametrize("after", ["text", "headers"])
 def test_a_stall_is_a_read_timeout(model: OfflineModel, client: anthropic.Anthropic, after: str) -> None:
     model.control.misbehave("stall", after=after)
+    client = client.with_options(timeout=httpx2.Timeout(0.5, connect=20))
     with pytest.raises(httpx2.ReadTimeout):
         streamed(client)
     with pytest.raises(anthropic.APITimeoutError):

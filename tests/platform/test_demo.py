@@ -21,6 +21,14 @@ from tests.stack import fresh_environment, wait_until
 MAKE = shutil.which("make") or "make"
 
 
+@pytest.fixture(autouse=True)
+def terminal() -> Generator[None]:
+    """A shell that runs the tests in the background has them ignore Ctrl-C, and every child would inherit that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Demo:
     """Starts of the demo on one data folder and port, and a look at all processes that came of them."""
 
