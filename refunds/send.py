@@ -64,14 +64,15 @@ def claim_allocation(allocation_id: str) -> Claim | None:
         return None
     if allocation.attempts.filter(number=allocation.attempt).exists():
         return None
-    now = timezone.now()
     if not charges.by_machine(allocation.payment):
         provider = charges.provider_of(allocation.payment)
         message = f"No gateway is connected for payments through {provider}."
-        _refuse_unsent(allocation, now, code="no_gateway", message=message)
+        _refuse_unsent(allocation, timezone.now(), code="no_gateway", message=message)
         return None
     # What an acquirer can do depends on what else is given back of the charge: one claim of a payment at a time.
     allocation.payment = Payment.objects.select_for_update(of=("self",), no_key=True).get(pk=allocation.payment_id)
+    # Not before: what was begun while this waited for the lock would lie in the future, and not be counted.
+    now = timezone.now()
     step = charges.step_for(allocation.payment, allocation.amount, held=True, now=now)
     if isinstance(step, Wait):
         _postpone(refund, allocation, step.until)

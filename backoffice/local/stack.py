@@ -215,7 +215,7 @@ class Stack:
         """Skip either when the embedded database has already seen exactly these files (and, for the seed, this day)."""
         done = self.folder / "postgres" / "refund_desk.json"  # goes when the data goes
         embedded = "DATABASE_URL" in self.embedded
-        before = json.loads(done.read_text()) if embedded and done.exists() else {}
+        before = what_was_done(done) if embedded else {}
         now = {"migrate": fingerprint(ROOT.glob("*/migrations/*.py"))}
         if self.seed:
             sources = [*ROOT.glob("*/management/commands/seed_demo.py"), *ROOT.glob("*/demo*.py")]
@@ -224,7 +224,9 @@ class Stack:
             if before.get(command) != state:
                 self.manage(command, *(["--no-input"] if command == "migrate" else []))
         if embedded:
-            done.write_text(json.dumps({**before, **now}))
+            written = done.with_suffix(".new")
+            written.write_text(json.dumps({**before, **now}))
+            written.replace(done)  # in one step: whoever is killed in the middle leaves the old one
 
     def _write_environment(self) -> None:
         """Leave the addresses where a second terminal can read them while this runs (see CONTRIBUTING.md)."""
@@ -232,6 +234,15 @@ class Stack:
         file = self.folder / "environment"
         file.touch(mode=0o600)
         file.write_text("".join(f"{name}={self.env[name]}\n" for name in names if self.env.get(name)))
+
+
+def what_was_done(file: Path) -> dict[str, str]:
+    """What the database has seen; nothing where that is not known. Doing it again is harmless."""
+    try:
+        done: dict[str, str] = json.loads(file.read_text())
+    except (FileNotFoundError, ValueError):
+        return {}
+    return done
 
 
 def compile_messages() -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from backoffice.local.folders import remove
 from backoffice.local.processes import free_port
-from backoffice.local.stack import DIRECT, ROOT
+from backoffice.local.stack import DIRECT, ROOT, what_was_done
 from tests.stack import fresh_environment, wait_until
 
 MAKE = shutil.which("make") or "make"
@@ -202,3 +202,13 @@ def test_a_reset_clears_the_data(demo: Demo) -> None:
 
     assert said(reset) == ("The demo's data is cleared.\n", "")
     assert not demo.folder.exists()
+
+
+@pytest.mark.parametrize("text", ["", '{"migrate": "12', None])
+def test_what_a_start_has_done_is_not_known_from_half_a_file_and_is_done_again(
+    tmp_path: Path, text: str | None
+) -> None:
+    file = tmp_path / "refund_desk.json"
+    if text is not None:
+        file.write_text(text)
+    assert what_was_done(file) == {}
