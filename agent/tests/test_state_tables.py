@@ -17,7 +17,7 @@ from agent.tests.helpers import hear, newest_turn, talk
 from agent.tools.base import CardSpec
 from orders.models import AuditEvent
 from orders.tests import cast
-from refunds.tests.test_state_tables import everything
+from refunds.tests.machines import everything
 
 pytestmark = pytest.mark.django_db
 

@@ -1,9 +1,11 @@
 """What Stripe reports by webhook, signed and applied, and what our books make of it."""
 
 import json
+from datetime import timedelta
 from itertools import count
 from typing import Any, Final
 
+from django.db.models import F
 from django.test import Client
 
 from orders.models import Order
@@ -57,3 +59,9 @@ def alerts_of(kind: AlertKind) -> list[str]:
 def booked() -> list[tuple[str | None, int]]:
     elsewhere_ones = Refund.objects.filter(kind=RefundKind.ELSEWHERE).order_by("created_at")
     return list(elsewhere_ones.values_list("external_ref", "amount"))
+
+
+def later() -> None:
+    """As if the events had come and been tried two hours earlier, so that what was put off is due."""
+    two_hours = timedelta(hours=2)
+    ProviderEvent.objects.update(received_at=F("received_at") - two_hours, tried_at=F("tried_at") - two_hours)
