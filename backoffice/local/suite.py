@@ -12,9 +12,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-WHOLE_DESK: Final = ("tests/browser", "tests/flows", "tests/platform")
+WHOLE_DESK: Final = (
+    "tests/browser",
+    "tests/flows",
+    "tests/platform/test_demo.py",
+    "tests/platform/test_queues.py",
+    "tests/platform/test_servers.py",
+    "tests/platform/test_supervisor.py",
+)
 # Each worker needs a hundred connections for the races, and the server has room for two.
-SHARED: Final = ("-n", "2", *(f"--ignore={folder}" for folder in WHOLE_DESK))
+SHARED: Final = ("-n", "2", *(f"--ignore={place}" for place in WHOLE_DESK))
 NOTHING_CHOSEN: Final = 5
 _COUNT: Final = re.compile(r"(\d+) (passed|failed|skipped|error|xfailed|xpassed|deselected|warning)s?\b")
 
