@@ -217,7 +217,7 @@ def running_stripe() -> Iterator[Stripe]:
     """The stand-in on a free port of loopback, until the block ends."""
     server = _Server(("127.0.0.1", 0), _Handler)
     server.books = Stripe(url=f"http://127.0.0.1:{server.server_port}")
-    thread = Thread(target=server.serve_forever, daemon=True)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
         yield server.books
