@@ -12,7 +12,7 @@ from orders.access import order_for
 from orders.api import NUMBER, PAGES, refusals
 from orders.strict import validated
 from refunds import access, approvals, overrides, selectors
-from refunds.api.common import actor_of, of_order, page, wanted, wanted_state
+from refunds.api.common import actor_of, in_wanted_state, of_order, page, wanted
 from refunds.bodies import NeededReasonBody, ReasonBody
 from refunds.choices import parse_choices
 from refunds.deciding_bodies import ApprovalAnswer, OverrideBody
@@ -41,9 +41,7 @@ class ApprovalsView(APIView):
     )
     def get(self, request: Request) -> Response:
         rows = access.approvals_for(request, selectors.approvals())
-        state = wanted_state(request, ApprovalState.values)
-        if state is not None:
-            rows = rows.filter(state=state)
+        rows = in_wanted_state(request, rows, ApprovalState.values)
         kind = wanted(request, "kind", ApprovalKind.values)
         if kind is not None:
             rows = rows.filter(kind=kind)

@@ -1,7 +1,7 @@
 """What the doors of this API share: who acts, filters, pages."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 from uuid import uuid4
 
 from django.db.models import Model, QuerySet
@@ -15,7 +15,11 @@ from rest_framework.views import APIView
 from orders.actors import Actor
 from orders.errors import InvalidInput
 from orders.models import Order
+from orders.strict import validated
 from refunds import access
+from refunds.bodies import NeededNoteBody
+from refunds.models import Refund
+from refunds.present import refund_as_dict
 
 Row = TypeVar("Row", bound=Model)
 
@@ -44,6 +48,12 @@ def wanted_state(request: Request, states: list[str]) -> str | None:
     return wanted(request, "state", states)
 
 
+def in_wanted_state(request: Request, rows: QuerySet[Row], states: list[str]) -> QuerySet[Row]:
+    """Rows in the state of the filter `state`, if there is one. Raises InvalidInput."""
+    state = wanted_state(request, states)
+    return rows if state is None else rows.filter(state=state)
+
+
 def wanted(request: Request, name: str, values: list[str]) -> str | None:
     """The filter of this name. Raises InvalidInput for a value that does not exist."""
     value = request.query_params.get(name)
@@ -56,3 +66,16 @@ def page(view: APIView, request: Request, rows: QuerySet[Row], show: Callable[[R
     pages: PageNumberPagination = api_settings.DEFAULT_PAGINATION_CLASS()  # type: ignore[operator, misc]
     found = pages.paginate_queryset(rows, request, view=view) or []
     return pages.get_paginated_response([show(row) for row in found])
+
+
+class SaysOfRefund(Protocol):
+    """A service by which a person says something of a refund, and why."""
+
+    def __call__(self, *, refund_id: str, actor: Actor, note: str) -> Refund: ...
+
+
+def said_of_refund(request: Request, refund_id: str, service: SaysOfRefund) -> Response:
+    """Say it of a refund that the caller may see, with the `note` of the body; answers with the refund."""
+    refund = access.refund_for(request, refund_id)
+    note = validated(NeededNoteBody, request.data)["note"]
+    return Response(refund_as_dict(service(refund_id=refund.pk, actor=actor_of(request, refund.order), note=note)))

@@ -10,7 +10,7 @@ from orders.access import order_for
 from orders.api import NUMBER, refusals
 from orders.strict import validated
 from refunds import access, by_hand, elsewhere, elsewhere_undone
-from refunds.api.common import actor_of
+from refunds.api.common import actor_of, said_of_refund
 from refunds.bodies import NeededNoteBody, RefundAnswer
 from refunds.deciding_bodies import AssignBody, ByHandBody, ElsewhereBody
 from refunds.present import refund_as_dict
@@ -70,10 +70,7 @@ class UndoView(APIView):
         responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},
     )
     def post(self, request: Request, refund_id: str) -> Response:
-        refund = access.refund_for(request, refund_id)
-        note = validated(NeededNoteBody, request.data)["note"]
-        undone = elsewhere_undone.undo(refund_id=refund.pk, actor=actor_of(request, refund.order), note=note)
-        return Response(refund_as_dict(undone))
+        return said_of_refund(request, refund_id, elsewhere_undone.undo)
 
 
 class AssignView(APIView):

@@ -8,7 +8,7 @@ from rest_framework.views import APIView
 from orders.api import PAGES, refusals
 from orders.strict import validated
 from refunds import access, approvals, attention, retry, selectors
-from refunds.api.common import actor_of, of_order, page, wanted_state
+from refunds.api.common import actor_of, in_wanted_state, of_order, page, said_of_refund
 from refunds.bodies import (
     NeededNoteBody,
     NeededReasonBody,
@@ -34,9 +34,7 @@ class RefundsView(APIView):
     )
     def get(self, request: Request) -> Response:
         rows = access.rows_for(request, selectors.refunds(), access.VIEW_REFUND)
-        state = wanted_state(request, RefundState.values)
-        if state is not None:
-            rows = rows.filter(state=state)
+        rows = in_wanted_state(request, rows, RefundState.values)
         return page(self, request, of_order(request, rows), refund_as_dict)
 
 
@@ -82,10 +80,7 @@ class SettleView(APIView):
         responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},
     )
     def post(self, request: Request, refund_id: str) -> Response:
-        refund = access.refund_for(request, refund_id)
-        note = validated(NeededNoteBody, request.data)["note"]
-        actor = actor_of(request, refund.order)
-        return Response(refund_as_dict(attention.settle(refund_id=refund.pk, actor=actor, note=note)))
+        return said_of_refund(request, refund_id, attention.settle)
 
 
 class AdmitFailureView(APIView):
@@ -101,10 +96,7 @@ class AdmitFailureView(APIView):
         responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},
     )
     def post(self, request: Request, refund_id: str) -> Response:
-        refund = access.refund_for(request, refund_id)
-        note = validated(NeededNoteBody, request.data)["note"]
-        actor = actor_of(request, refund.order)
-        return Response(refund_as_dict(attention.admit_failure(refund_id=refund.pk, actor=actor, note=note)))
+        return said_of_refund(request, refund_id, attention.admit_failure)
 
 
 class ApproveView(APIView):

@@ -13,7 +13,7 @@ from orders.actors import Actor
 from orders.api import NUMBER, PAGES, refusals
 from orders.strict import validated
 from refunds import access, replacements, resend, selectors
-from refunds.api.common import actor_of, of_order, page, request_ref_of, wanted_state
+from refunds.api.common import actor_of, in_wanted_state, of_order, page, request_ref_of
 from refunds.bodies import NeededNoteBody
 from refunds.goods_bodies import ReplacementAnswer
 from refunds.models import Replacement
@@ -65,9 +65,7 @@ class ReplacementsView(APIView):
     def get(self, request: Request) -> Response:
         permission = access.goods_permission(request, access.VIEW_REPLACEMENT)
         rows = access.rows_for(request, selectors.replacements(), permission)
-        state = wanted_state(request, ReplacementState.values)
-        if state is not None:
-            rows = rows.filter(state=state)
+        rows = in_wanted_state(request, rows, ReplacementState.values)
         return page(self, request, of_order(request, rows), replacement_as_dict)
 
 

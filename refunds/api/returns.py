@@ -14,7 +14,7 @@ from orders.actors import Actor
 from orders.api import NUMBER, PAGES, refusals
 from orders.strict import validated
 from refunds import acceptance, access, returns, selectors
-from refunds.api.common import actor_of, of_order, page, request_ref_of, wanted_state
+from refunds.api.common import actor_of, in_wanted_state, of_order, page, request_ref_of
 from refunds.bodies import NeededNoteBody, NoteBody
 from refunds.eligibility_report import what_may_be_asked
 from refunds.exchange_check import exchange_choices
@@ -86,9 +86,7 @@ class ReturnsView(APIView):
     def get(self, request: Request) -> Response:
         permission = access.goods_permission(request, access.VIEW_RETURN)
         rows = access.rows_for(request, selectors.returns(), permission)
-        state = wanted_state(request, ReturnState.values)
-        if state is not None:
-            rows = rows.filter(state=state)
+        rows = in_wanted_state(request, rows, ReturnState.values)
         return page(self, request, of_order(request, rows), return_as_dict)
 
 
