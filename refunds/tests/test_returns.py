@@ -8,7 +8,7 @@ from orders.errors import InvalidInput, NotFound, Refusal
 from orders.models import Order, Payment
 from orders.tests import cast
 from orders.tests.factories import FREE_DELIVERY, fixed_discount, payment_body, shipment_body
-from refunds import approvals, returns, selectors, tasks
+from refunds import approvals, compensation, returns, selectors, tasks
 from refunds.acceptance import accept
 from refunds.exchange_check import check_exchange
 from refunds.goods import unit_groups
@@ -130,6 +130,26 @@ def test_what_a_return_was_promised_from_the_card_is_not_given_to_others_meanwhi
     assert caught.value.code == "needs_a_person"
     assert accept(return_id=request.pk, actor=cast.staff("warehouse")).state == ReturnState.REFUNDED
     assert [share.payment.method for share in Refund.objects.get().allocations.all()] == ["card"]
+
+
+def test_whoever_asks_beside_a_promise_gets_what_it_leaves_of_each_payment_in_the_policys_order() -> None:
+    """300 delivered and on its way back, 500 not yet packed; 500 paid by card, 300 with store credit."""
+    credit = payment_body(300, external_id="p2", method="store_credit", last4="")
+    lines, shipments = [("甲", 300, 1), ("乙", 500, 1)], [shipment_body({1: 1})]
+    order = cast.place("6603", lines=lines, payments=[credit, payment_body(500)], shipments=shipments)
+    request = received_return(order, (1, 1, "changed_mind"))
+    cancelled = redeem(quote_id=ask(order, (2, 1, "other")).pk, actor=cast.shopper()).refund
+    assert cancelled is not None
+    assert parts_of(cancelled) == [("card", 200), ("store_credit", 300)]
+    with pytest.raises(Refusal) as caught:
+        compensation.propose(order=order, amount=1, reason="遲到", actor=cast.staff(), request_ref="c1")
+    assert caught.value.code == "payments_have_less"
+    accept(return_id=request.pk, actor=cast.staff("warehouse"))
+    assert parts_of(Refund.objects.exclude(pk=cancelled.pk).get()) == [("card", 300)]
+
+
+def parts_of(refund: Refund) -> list[tuple[str, int]]:
+    return [(part.payment.method, part.amount) for part in refund.allocations.order_by("position")]
 
 
 def test_a_promise_shows_the_payment_that_is_set_aside_for_it() -> None:

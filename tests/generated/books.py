@@ -114,6 +114,23 @@ def what_is_promised_can_be_kept(rows: Rows) -> None:
         )
 
 
+def what_is_promised_is_not_left_to_cash(rows: Rows) -> None:
+    """A return is only promised what a machine can pay; others who ask meanwhile leave that to it.
+
+    Except where a person has moved a refused part to another payment, or has paid elsewhere.
+    """
+    quotes, refunds = by_id(rows["refunds_refundquote"]), by_id(rows["refunds_refund"])
+    moved = {refunds[part["refund_id"]]["order_id"] for part in rows["refunds_refundallocation"] if part["attempt"] > 1}
+    elsewhere = {refund["order_id"] for refund in rows["refunds_refund"] if refund["kind"] == "elsewhere"}
+    for item in promises(rows):
+        order_id = item["order_id"]
+        together = [quotes[each["quote_id"]] for each in promises(rows) if each["order_id"] == order_id]
+        payments = [payment for payment in rows["orders_payment"] if payment["order_id"] == order_id]
+        by_machine = [payment for payment in payments if payment["method"] != "cash_on_delivery"]
+        left = total(by_machine) - total(by_machine, "refunded_amount")
+        assert order_id in moved | elsewhere or total(together) <= left, f"{item['id']} was promised what others got"
+
+
 def units_are_somewhere_once(rows: Rows) -> None:
     """Goods in are goods out: counters, parcels, quotes and replacements tell the same of every unit."""
     parcels = by_id(rows["orders_shipment"])
@@ -268,6 +285,7 @@ CHECKS: Final[list[Callable[[Rows], Any]]] = [
     nobody_gets_back_more_than_they_paid,
     who_kept_nothing_has_paid_the_fees_and_no_more,
     what_is_promised_can_be_kept,
+    what_is_promised_is_not_left_to_cash,
     units_are_somewhere_once,
     units_are_held_for_what_took_them,
     stock_is_never_promised_twice,

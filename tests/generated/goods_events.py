@@ -110,11 +110,15 @@ class GoodsEvents(Life):
 
     @event(has_units(*ACTIONS), weight=2, number=numbers, wanted=picks, who=askers)
     def ask(self, number: int, wanted: Wanted, who: str) -> None:
-        order, chosen = self.choices(number, wanted, *ACTIONS)
+        self.ask_for(number, wanted, who, *ACTIONS)
+
+    def ask_for(self, number: int, wanted: Wanted, who: str, *states: str) -> Order:
+        order, chosen = self.choices(number, wanted, *states)
         actor = self.actor(who, order.pk)
         asker = Asker.STAFF if actor.kind == "staff" else Asker.CUSTOMER
         ref = quotes.asker_ref(actor)
         self.attempt(partial(quotes.ask, order=order, choices=chosen, actor=actor, asker=asker, asker_ref=ref))
+        return order
 
     @event(has("refunds_refundquote"), weight=3, number=numbers, who=askers)
     def press(self, number: int, who: str) -> None:

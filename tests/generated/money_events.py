@@ -8,13 +8,13 @@ from django.utils import timezone
 from hypothesis import strategies as st
 
 from orders import store_credit
-from orders.models import Customer
+from orders.models import Customer, Order
 from orders.tests import cast
 from refunds import approvals, by_hand, compensation, elsewhere, overrides, policies, retry, tasks
 from refunds.history import policy_for
 from refunds.models import SimulatedFault
 from refunds.states import FaultKind
-from tests.generated import rows
+from tests.generated import books, rows
 from tests.generated.bodies import numbers
 from tests.generated.goods_events import GoodsEvents, Wanted, choice_of, picks, told
 from tests.generated.life import always, event, has, has_units
@@ -54,7 +54,18 @@ class MoneyEvents(GoodsEvents):
     def compensate(self, number: int, twelfths: int, at_once: bool) -> None:
         """Some part of the cap, at times more than is left of it; and at times somebody is there to decide."""
         order = self.order(number)
-        amount = 1 + policy_for(order).compensation_cap * twelfths // 12
+        self.grant(order, 1 + policy_for(order).compensation_cap * twelfths // 12, at_once=at_once)
+
+    @event(has_units("delivered"), weight=2, number=numbers, twelfths=numbers)
+    def compensate_beside_a_promise(self, number: int, twelfths: int) -> None:
+        """What is delivered is to come back, and somebody grants a part of what the payments have left."""
+        order = self.ask_for(number, [(which, 1000, "other") for which in range(11)], "owner", "delivered")
+        self.press_the_newest()
+        payments = self.of(order.pk, "orders_payment")
+        left = books.total(payments) - books.total(payments, "refunded_amount")
+        self.grant(order, 1 + min(policy_for(order).compensation_cap, left) * twelfths // 12, at_once=True)
+
+    def grant(self, order: Order, amount: int, *, at_once: bool) -> None:
         facts: dict[str, Any] = {"order": order, "amount": amount, "reason": "等太久"}
         ref = f"goodwill:{self.tried}"
         self.attempt(partial(compensation.propose, **facts, actor=self.people["staff"], request_ref=ref))
