@@ -21,6 +21,7 @@ from orders.models import Order
 from refunds import exchange_errors, findings, payout, quotes, replacements, return_states, returns
 from refunds.choices import clean_note
 from refunds.ending import computed, correlation_of, spend
+from refunds.history import policy_for
 from refunds.models import RefundQuote, Replacement, Return, ReturnLine
 from refunds.overrides import EXCLUDED
 from refunds.selection import CLAIMS, Picked, is_shop_fault
@@ -37,7 +38,9 @@ def accept(*, return_id: str, actor: Actor, note: str = "", found: Mapping[str, 
     """Take back what was received in order: a return is refunded, an exchange waits for its replacement.
 
     `found`: line_item_id to the reason that the goods show, where it differs from the customer's. By staff with
-    `orders.handle_shipments`. Raises NotAllowed, NotFound, InvalidInput, and Refusal wrong_state, nothing_accepted.
+    `orders.handle_shipments`. Raises NotAllowed, NotFound, InvalidInput, and Refusal wrong_state, nothing_accepted, or
+    for an exchange claim_refuted: goods that only a fault lets come back, and they show none. Of a return a second
+    person is asked then (docs/money.md, What may be asked for).
     """
     text = clean_note(note)
     request = returns.locked(return_id, actor)
@@ -46,6 +49,8 @@ def accept(*, return_id: str, actor: Actor, note: str = "", found: Mapping[str, 
     accepted = findings.accepted_lines(request)
     if not accepted:
         raise exchange_errors.nothing_accepted(request.pk)
+    if request.kind == ReturnKind.EXCHANGE:
+        _refuse_refuted(request, accepted, reasons)
     seen = {"found": findings.as_json(findings.known(request)), "reasons": reasons}
     return_states.move(request=request, to=ReturnState.ACCEPTED, actor=actor, note=text, seen=seen)
     if request.kind == ReturnKind.REFUND:
@@ -61,6 +66,15 @@ class _Goods:
 
     accepted: list[tuple[ReturnLine, int]]
     reasons: Mapping[str, str]
+
+
+def _refuse_refuted(request: Return, accepted: list[tuple[ReturnLine, int]], reasons: Mapping[str, str]) -> None:
+    """An exchange pays nothing, so no refund waits in which a second person could say yes to it."""
+    rules = policy_for(request.order)
+    for line, _quantity in accepted:
+        shown = reasons.get(line.line_item.line_item_id, line.reason)
+        if line.line_item.category in rules.excluded_categories and not is_shop_fault(shown, "return", rules):
+            raise exchange_errors.claim_refuted(line.line_item)
 
 
 def _replace_only(request: Return, accepted: list[tuple[ReturnLine, int]], actor: Actor) -> None:

@@ -92,6 +92,19 @@ def nothing_accepted(return_id: str) -> Refusal:
     )
 
 
+def claim_refuted(line: LineItem) -> Refusal:
+    return Refusal(
+        "claim_refuted",
+        _("“%(name)s” is exchanged only if it is defective or the wrong item, and it shows neither.")
+        % {"name": line.name},
+        hint=_(
+            "Reject the exchange with a reason; staff can then ask a second person to let the goods be returned. "
+            "If only some pieces are sound, receive it again and do not count those among the accepted ones."
+        ),
+        field=f"found.{line.line_item_id}"[:64],
+    )
+
+
 def follows_its_return(return_id: str) -> Refusal:
     return Refusal(
         "follows_its_return",
