@@ -29,6 +29,8 @@ PUBLISH: Final = "refunds.publish_policy"
 PUBLISH_LEAD: Final = timedelta(minutes=5)
 # A version published for a year that was mistyped would keep every later one from coming into force.
 AT_MOST_AHEAD: Final = timedelta(days=366)
+# What the law gives everybody who buys at a distance, by the currency in which a shop sells there.
+LEAST_WINDOW: Final[Mapping[str, int]] = {"TWD": 7}
 
 
 @transaction.atomic
@@ -64,6 +66,8 @@ def edit(*, currency: str, version: int, body: object, actor: Actor) -> RefundPo
     _lock(currency)
     policy = _draft(currency, version)
     changes, seen = parse_changes(body, faults=policy.shop_fault_reasons)
+    if "return_window_days" in changes:
+        _check_window(currency, changes["return_window_days"])
     _check_seen(policy, seen)
     before = {name: getattr(policy, name) for name, value in changes.items() if getattr(policy, name) != value}
     if not before:
@@ -104,6 +108,7 @@ def publish(
     if user.pk in authors_of(policy):
         raise errors.own_draft()
     _check_seen(policy, seen)
+    _check_window(currency, policy.return_window_days)
     _check_moment(in_force_from, newest_settling(currency), timezone.now())
     fields = {"in_force_from": in_force_from, "published_by": user, "published_at": timezone.now()}
     move(policy, PolicyState.PUBLISHED, actor, chosen={"note": text}, fields=fields)
@@ -140,6 +145,11 @@ def _draft(currency: str, version: int) -> RefundPolicy:
 def _check_seen(policy: RefundPolicy, seen: str) -> None:
     if seen and seen != seen_of(policy):
         raise errors.draft_changed()
+
+
+def _check_window(currency: str, days: int) -> None:
+    if days < (least := LEAST_WINDOW.get(currency, 1)):
+        raise errors.below_the_law(least)
 
 
 def _check_moment(moment: datetime, newest: RefundPolicy | None, now: datetime) -> None:

@@ -48,6 +48,18 @@ def own_draft() -> Refusal:
     )
 
 
+def below_the_law(days: int) -> InvalidInput:
+    """Consumer Protection Act, Taiwan, article 19: seven days from receipt on, for whatever is sold at a distance."""
+    return InvalidInput(
+        "return_window_days",
+        _("In this currency customers have at least %(days)s days to return goods.") % {"days": days},
+        hint=_(
+            "Taiwan's Consumer Protection Act gives them that much time on everything that is sold at a distance. "
+            "Goods that the law exempts belong to the excluded categories."
+        ),
+    )
+
+
 def too_early(earliest: datetime) -> InvalidInput:
     """Orders that exist already keep the rules they were placed under."""
     return InvalidInput(

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from orders.actors import Actor, NotAllowed, agent_actor, system_actor
 from orders.errors import InvalidInput, NotFound, Refusal
@@ -166,6 +166,33 @@ def test_a_wrong_field_is_refused_by_name_and_nothing_is_saved(body: Any, field:
     assert caught.value.field == field
     assert RefundPolicy.objects.values().get(currency="TWD", version=2) == before
     assert told() == ["policy.drafted"]
+
+
+def test_in_taiwan_nobody_has_less_than_the_laws_seven_days_to_return_goods() -> None:
+    assert drafted(return_window_days=7).return_window_days == 7
+    with translation.override("en"), pytest.raises(InvalidInput) as caught:
+        drafted(return_window_days=6)
+    assert caught.value.field == "return_window_days"
+    assert "7 days" in caught.value.message
+    assert "Consumer Protection Act" in caught.value.hint
+    assert find("TWD", 2).return_window_days == 7  # type: ignore[union-attr]
+
+
+def test_what_was_drafted_with_fewer_days_is_not_published() -> None:
+    draft = drafted(return_fee=0)
+    RefundPolicy.objects.filter(pk=draft.pk).update(return_window_days=6)
+    assert drafted(note="先存起來").note == "先存起來"
+    with pytest.raises(InvalidInput) as caught:
+        published(draft)
+    assert (caught.value.field, find("TWD", 2).state) == ("return_window_days", PolicyState.DRAFT)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("currency", ["USD", "JPY"])
+def test_the_days_of_other_currencies_are_the_shops_to_choose(currency: str) -> None:
+    actor = cast.staff("supervisor")
+    draft, _ = policies.draft(currency=currency, actor=actor)
+    edited = policies.edit(currency=currency, version=draft.version, body={"return_window_days": 1}, actor=actor)
+    assert published(edited).return_window_days == 1
 
 
 def test_publishing_supersedes_the_version_before_and_tells_both() -> None:
