@@ -11,7 +11,7 @@ from orders.models import Order
 from orders.states import ShipmentState
 from refunds.errors import day
 from refunds.goods import UnitGroup
-from refunds.states import Reason
+from refunds.states import Reason, RefundState
 
 
 class Said(NamedTuple):
@@ -43,6 +43,11 @@ RETURN_TONES: Final = {
 APPROVAL_TONES: Final = {"waiting": "wait", "approved": "good", "rejected": "bad", "expired": ""}
 REPLACEMENT_TONES: Final = {"reserved": "wait", "sent": "good", "released": ""}
 SHIPMENT_TONES: Final = {"packed": "wait", "shipped": "info", "delivered": "good", "lost": "bad"}
+PROVIDERS: Final = {
+    "simulated": gettext_lazy("simulated provider"),
+    "store_credit": gettext_lazy("store credit"),
+    "stripe": "Stripe",
+}
 # What whoever opens the parcel says about goods, in the place of the customer's reason.
 FOUND: Final = {
     Reason.DEFECTIVE: gettext_lazy("defective"),
@@ -50,6 +55,11 @@ FOUND: Final = {
     Reason.CHANGED_MIND: gettext_lazy("nothing wrong with it"),
     Reason.OTHER: gettext_lazy("something else"),
 }
+
+
+def provider_name(provider: str) -> str:
+    """Who holds the money, as people call them; the shop's own code where nobody has named it."""
+    return str(PROVIDERS.get(provider, provider))
 
 
 def short_day(moment: datetime | date | None) -> str:
@@ -90,18 +100,31 @@ def about_units(group: UnitGroup) -> Said:
         "resending": (_("Being sent again"), "wait", _("Replacement %(replacement)s.")),
         "cancelled": (_("Cancelled"), "", _("Cancelled on %(day)s, refund %(refund)s.")),
         "refunded": (_("Refunded"), "", _("Refunded on %(day)s, refund %(refund)s.")),
+        "not_approved": (_("Waiting for approval"), "wait", _("Asked for on %(day)s, refund %(refund)s.")),
+        "not_paid": (_("Refund under way"), "wait", _("Asked for on %(day)s, refund %(refund)s.")),
     }
-    text, tone, detail = said[group.state]
-    needs = {
-        "cancelled": group.refund_id,
-        "refunded": group.refund_id,
-        "returning": group.return_id,
-        "exchanging": group.return_id,
-        "resending": group.replacement_id,
-    }
-    if group.state in needs and not needs[group.state]:
-        detail = ""
-    return Said(text, tone, detail % numbers)
+    text, tone, detail = said[_standing(group)]
+    needed = _NUMBER_OF.get(group.state)
+    return Said(text, tone, detail % numbers if needed is None or numbers[needed] else "")
+
+
+# Units that something took: the number of it, without which there is nothing to tell.
+_NUMBER_OF: Final = {
+    "cancelled": "refund",
+    "refunded": "refund",
+    "returning": "return",
+    "exchanging": "return",
+    "resending": "replacement",
+}
+
+
+def _standing(group: UnitGroup) -> str:
+    """Goods whose money nobody has approved or paid yet are not called refunded."""
+    if group.refund_state == RefundState.PENDING_APPROVAL:
+        return "not_approved"
+    if group.state == "refunded" and group.refund_state not in {None, RefundState.SUCCEEDED}:
+        return "not_paid"
+    return group.state
 
 
 def about_order(order: Order) -> Said:
@@ -111,7 +134,7 @@ def about_order(order: Order) -> Said:
     cancelled = sum(line.cancelled_quantity for line in lines)
     refunded = sum(line.refunded_quantity for line in packed)
     if cancelled + refunded == sum(line.quantity for line in lines):
-        return Said(_("Refunded") if refunded else _("Cancelled"), "")
+        return Said(_("Refund arranged") if refunded else _("Cancelled"), "")
     if any(line.returning_quantity or line.exchanging_quantity or line.resending_quantity for line in packed):
         return Said(_("Return or exchange under way"), "wait")
     if any(line.unfulfilled_quantity for line in lines):

@@ -25,7 +25,8 @@ class UnitGroup:
     """`quantity` units of a line in one state. `since` is when they came into it.
 
     `until`: the last day on which a return may be asked for. `refund_id`, `return_id`, `replacement_id`: what took the
-    units. Units that were replaced stand in the parcel of their replacement, and nowhere else.
+    units; `refund_state`: how that refund stands. Units that were replaced stand in the parcel of their replacement,
+    and nowhere else.
     """
 
     line: LineItem
@@ -38,6 +39,7 @@ class UnitGroup:
     refund_id: str | None = None
     return_id: str | None = None
     replacement_id: str | None = None
+    refund_state: str | None = None
 
     @property
     def product_name(self) -> str:
@@ -54,6 +56,7 @@ class _Taken:
     refund_id: str | None = None
     return_id: str | None = None
     replacement_id: str | None = None
+    refund_state: str | None = None
 
 
 # By state, line and parcel (None for units that were never packed).
@@ -103,7 +106,7 @@ def _taken_units(order: Order) -> _TakenBy:
     for line in quoted.select_related("quote__refund").order_by("pk"):
         state: UnitState = "cancelled" if line.shipment_line_id is None else "refunded"
         refund = line.quote.refund
-        record = _Taken(line.quantity, since=refund.created_at, refund_id=refund.pk)
+        record = _Taken(line.quantity, since=refund.created_at, refund_id=refund.pk, refund_state=refund.state)
         taken[state, line.line_item_id, line.shipment_line_id].append(record)
     coming_back = ReturnLine.objects.filter(
         return_request__order=order,
@@ -189,6 +192,7 @@ def _gone(
             refund_id=record.refund_id,
             return_id=record.return_id,
             replacement_id=record.replacement_id,
+            refund_state=record.refund_state,
         )
     if quantity > 0:
         yield UnitGroup(line=line, state=state, quantity=quantity, shipment=shipment, shipment_line=shipment_line)

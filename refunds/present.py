@@ -16,6 +16,7 @@ from orders.errors import Refusal
 from orders.models import Payment
 from orders.moments import moment as moment
 from orders.money import format_money
+from orders.states import PICKUP_METHODS
 from refunds.allocation import AllocationError
 from refunds.explain import explain, step_lines
 from refunds.models import Approval, QuoteLine, Refund, RefundQuote, Replacement, Return, ReturnLine
@@ -253,12 +254,17 @@ def _instructions(request: Return) -> str:
     """What the customer has to do now."""
     if request.state != ReturnState.REQUESTED:
         return ""
-    send_back = _(
-        "Pack the goods, write the return number %(return_id)s on the parcel and hand it in at the pick-up store."
-    ) % {"return_id": request.pk}
+    if request.order.shipping_method in PICKUP_METHODS:
+        send_back = _(
+            "Pack the goods, write the return number %(return_id)s on the parcel and hand it in at the pick-up store."
+        )
+    else:
+        send_back = _(
+            "Pack the goods, write the return number %(return_id)s on the parcel and send it back to the shop."
+        )
     # Not inside an f-string: what is marked there is not found by the translation tool.
     if request.kind == ReturnKind.EXCHANGE:
         afterwards = _("The replacement is sent once they have arrived and been looked at.")
     else:
         afterwards = _("The refund is made once they have arrived and been looked at.")
-    return f"{send_back} {afterwards}"
+    return f"{send_back % {'return_id': request.pk}} {afterwards}"

@@ -1,5 +1,6 @@
 """Staff book a refund that was made without this desk, and say for which goods it was."""
 
+from datetime import datetime, time
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -10,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from backoffice.screens.choices import Row, line_of, rows_for
-from backoffice.screens.forms import form_screen, money_of
+from backoffice.screens.forms import day_of, form_screen, money_of
 from backoffice.screens.gate import ELSEWHERE, staff_screen
 from orders.access import order_for_staff
 from orders.actors import staff_actor
@@ -49,6 +50,8 @@ def record(request: HttpRequest, number: str) -> HttpResponse:
             "rows": goods_rows(order, typed),
             "payments": Payment.objects.filter(order=order),
             "meant": typed.get("for", GOODS),
+            "earliest": timezone.localdate(order.placed_at),
+            "today": timezone.localdate(),
         },
         work=work,
     )
@@ -100,10 +103,21 @@ def body_of(typed: QueryDict, order: Order) -> dict[str, Any]:
         "amount": money_of(typed.get("amount", ""), order.currency),
         "payment_id": typed.get("payment_id", ""),
         "note": typed.get("note", ""),
+        **paid_at(typed.get("at", ""), order),
     }
     if typed.get("for") == LATER:
         return body
     return {**body, "lines": lines_of(typed), **no_goods(typed)}
+
+
+def paid_at(text: str, order: Order) -> dict[str, str]:
+    """When it was paid: today is left to the service, for it is now; of another day only the day is known."""
+    today = timezone.localdate()
+    day = day_of(text, field="at", earliest=timezone.localdate(order.placed_at), latest=today)
+    if day == today:
+        return {}
+    noon = timezone.make_aware(datetime.combine(day, time(12)))
+    return {"at": max(noon, order.placed_at).isoformat()}
 
 
 def lines_of(typed: QueryDict) -> list[dict[str, Any]]:

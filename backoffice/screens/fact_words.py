@@ -30,6 +30,9 @@ _DIFFERENCES: Final[Mapping[str, Words]] = {
         "the provider's refund is taken to be one that is booked already, because the amount is the same: please "
         "confirm that, or record it under the provider's number"
     ),
+    "booked_twice": gettext_lazy(
+        "a refund that was sent from here was also recorded as made elsewhere: say of that one that it did not take place"
+    ),
     "given_back": gettext_lazy("the provider has given back more of the charge than our books say"),
     "event_not_applied": gettext_lazy("a message of the provider could not be applied"),
 }
@@ -47,10 +50,11 @@ _NOT_BOOKED: Final[Mapping[str, Words]] = {
     "reference_reused": gettext_lazy("its number stands for another refund in our books already"),
     "invalid_argument": gettext_lazy("something that the provider says of it cannot be kept"),
 }
-# Why a refund has failed, as Stripe says it; what another provider says stays as it is.
+# Why a refund has failed, as Stripe and the simulated gateway say it; what another provider says stays as it is.
 _REASONS: Final[Mapping[str, Words]] = {
     "canceled": gettext_lazy("it was cancelled at the provider"),
     "charge_for_pending_refund_disputed": gettext_lazy("the customer has disputed the charge with the bank"),
+    "declined_by_issuer": gettext_lazy("the card's issuer refuses the refund"),
     "declined": gettext_lazy("the customer's bank has declined it"),
     "expired_or_canceled_card": gettext_lazy("the card is expired or cancelled"),
     "failed": gettext_lazy("the provider does not say why"),
@@ -92,6 +96,11 @@ _LABELS: Final[Mapping[str, Words]] = {
 def facts_in_words(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The facts that people read, in a fixed order; what has no words here is left to the records."""
     return [(str(label), _value(name, facts)) for name, label in _LABELS.items() if facts.get(name) not in (None, "")]
+
+
+def refused_because(code: str, message: str) -> str:
+    """Why a provider refused: in our words where the code is known, else in the provider's own."""
+    return str(_REASONS.get(code, message))
 
 
 def difference_in_words(difference: Mapping[str, Any]) -> str:

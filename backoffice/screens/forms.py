@@ -3,12 +3,14 @@
 import re
 import secrets
 from collections.abc import Callable, Mapping
+from datetime import date
 from typing import Any, Final
 
 from django.contrib import messages
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
+from django.utils import formats
 from django.utils.translation import gettext as _
 
 from orders.errors import InvalidInput, Refusal
@@ -72,3 +74,15 @@ def money_of(text: str, currency: str, *, field: str = "amount") -> int:
         raise InvalidInput(field, _("Write an amount like %(example)s.") % {"example": example})
     scale: int = 10**decimals
     return int(found[1]) * scale + int(found[2] or 0)
+
+
+def day_of(text: str, *, field: str, earliest: date, latest: date) -> date:
+    """A day as a date field sends it, `2026-11-30`, in the shop's zone. Raises InvalidInput."""
+    try:
+        day = date.fromisoformat(text.strip())
+    except ValueError:
+        raise InvalidInput(field, _("Write a date like %(example)s.") % {"example": latest.isoformat()}) from None
+    if not earliest <= day <= latest:
+        between = {"earliest": formats.date_format(earliest), "latest": formats.date_format(latest)}
+        raise InvalidInput(field, _("Choose a day from %(earliest)s to %(latest)s.") % between)
+    return day

@@ -33,7 +33,7 @@ def needing_a_look() -> QuerySet[Refund]:
 
 
 def with_attempts(refunds: QuerySet[Refund]) -> QuerySet[Refund]:
-    return refunds.prefetch_related("allocations__attempts", "order__payments")
+    return refunds.select_related("decided_by").prefetch_related("allocations__attempts", "order__payments")
 
 
 def rows_of(refunds: Iterable[Refund]) -> list[RefundRow]:

@@ -2,20 +2,27 @@
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django import template
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.timesince import timesince
+from django.utils.translation import gettext as _
 
 from agent.states import CardState
 from backoffice import chat_text, words
+from backoffice.screens import fact_words
 from backoffice.screens.acting import kept_fields
 from backoffice.screens.card_words import button_addresses, reason_words
+from orders.admin_links import subject_name
+from orders.models import AuditEvent
 from orders.money import format_money
 from orders.words import action_name, actor_name
+from refunds.api.common import NO_NOTE
+from refunds.models import GatewayAttempt
 from refunds.present import payment_label
 
 register = template.Library()
@@ -69,6 +76,14 @@ def moment(text: str) -> datetime | None:
 @register.filter
 def short_day(value: datetime) -> str:
     return words.short_day(value)
+
+
+@register.filter
+def how_long_ago(value: datetime) -> str:
+    """“5 minutes ago”, and “just now” within the first."""
+    if timezone.now() - value < timedelta(minutes=1):
+        return _("just now")
+    return _("%(time)s ago") % {"time": timesince(value)}
 
 
 @register.filter
@@ -127,6 +142,29 @@ def was_refused(context: template.Context, address: str) -> bool:
 def kept(context: template.Context, address: str, name: str, default: str = "") -> str:
     """What was typed in the field `name` of the form that sends to `address`, if it was refused just before."""
     return (kept_fields(context["request"], address) or {}).get(name, default)
+
+
+@register.filter
+def note_text(note: str) -> str:
+    """A note as it was written; the one that stands where a program wrote none is in the reader's language."""
+    return _("Confirmed through the API without a note.") if note == NO_NOTE else note
+
+
+@register.filter
+def attempt_message(attempt: GatewayAttempt) -> str:
+    """Why the provider refused: in the reader's language where we know the code, else as the provider said it."""
+    return fact_words.refused_because(attempt.code, attempt.message)
+
+
+@register.filter
+def provider(name: str) -> str:
+    return words.provider_name(name)
+
+
+@register.filter
+def subject(event: AuditEvent) -> str:
+    """What an event is about: “refund rf_…”."""
+    return f"{subject_name(event.subject_type)} {event.subject_id}"
 
 
 @register.filter

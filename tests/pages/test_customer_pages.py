@@ -6,10 +6,13 @@ import pytest
 
 from agent.models import Card
 from agent.states import CardState
+from backoffice.words import short_day
 from orders.models import LineItem, ShipmentLine
 from orders.tests import cast
-from orders.tests.factories import shipment_body
+from orders.tests.factories import FREE_DELIVERY, PICKUP, shipment_body
 from refunds.models import Refund, Return
+from refunds.tests.going_back import returned
+from tests.pages.coming_back import return_of
 from tests.pages.visiting import JSON, exchange_card, refund_card, said, signed_in, stranger, text_of
 
 pytestmark = pytest.mark.django_db
@@ -227,4 +230,25 @@ def test_the_list_says_how_each_order_stands() -> None:
     page = words_of(text_of(signed_in("ming").get("/orders/")))
     assert "訂單 7003 已取消" in page
     assert "訂單 7004 退換貨處理中" in page
-    assert "訂單 7005 已退款" in page
+    assert "訂單 7005 已辦理退款" in page
+
+
+def test_goods_are_not_called_refunded_before_their_money_is() -> None:
+    order = cast.place("7006", lines=[("家庭劇院", 25000, 1)], shipments=[shipment_body({1: 1})])
+    returned(order, (1, 1, "changed_mind"))
+    refund = Refund.objects.get()
+    mings = signed_in("ming")
+    for state, word in (("pending_approval", "等待核准"), ("pending", "退款處理中"), ("failed", "退款處理中")):
+        Refund.objects.filter(pk=refund.pk).update(state=state)
+        assert f"{word} {short_day(refund.created_at)}申請，退款編號 {refund.pk}" in words_of(
+            text_of(mings.get("/orders/7006/"))
+        )
+    Refund.objects.filter(pk=refund.pk).update(state="succeeded")
+    assert f"已退款 {short_day(refund.created_at)}退款" in words_of(text_of(mings.get("/orders/7006/")))
+
+
+def test_what_to_do_with_goods_that_go_back_depends_on_how_they_came() -> None:
+    for number, shipping, way in (("7007", PICKUP, "交到原取貨門市"), ("7008", FREE_DELIVERY, "寄回商店")):
+        order = cast.place(number, lines=[("襪子", 500, 1)], shipping=shipping, shipments=[shipment_body({1: 1})])
+        return_of(order)
+        assert way in text_of(signed_in("ming").get(f"/orders/{number}/"))

@@ -1,6 +1,9 @@
 """Money that went back without this desk is booked, and said for which goods it was."""
 
+from datetime import date, timedelta
+
 import pytest
+from django.utils import timezone
 
 from orders.models import Order, Payment
 from orders.tests import cast
@@ -20,6 +23,7 @@ def form(order: Order, **fields: str) -> dict[str, str]:
     payment = Payment.objects.get(order=order)
     row = {"pick": "li_1.elsewhere", "quantity.li_1.elsewhere": "1", "reason.li_1.elsewhere": "changed_mind"}
     facts = {"amount": "500", "external_ref": "PSP-1", "payment_id": payment.pk, "for": "goods", "note": "金流後台退款"}
+    facts["at"] = timezone.localdate().isoformat()
     return {**facts, **row, **fields}
 
 
@@ -84,6 +88,52 @@ def test_what_cannot_be_booked_is_refused_and_stays_as_typed(wrong: dict[str, st
         if name in {"amount", "external_ref"}:
             assert f'name="{name}"' in page
             assert f'value="{value}"' in page
+    assert not Refund.objects.exists()
+
+
+def test_the_day_is_today_unless_another_is_chosen() -> None:
+    order = delivered()
+    today = timezone.localdate()
+    page = text_of(signed_in("supervisor").get(PATH))
+    assert f'name="at" value="{today.isoformat()}"' in page
+    assert f'max="{today.isoformat()}"' in page
+    signed_in("supervisor").post(PATH, form(order, at=today.isoformat()))
+    paid = Refund.objects.get().finished_at
+    assert paid is not None
+    assert timezone.now() - paid < timedelta(minutes=1)
+
+
+def test_an_earlier_day_is_kept_as_that_day_in_taipei_and_shown() -> None:
+    order = delivered()
+    day = timezone.localdate() - timedelta(days=2)
+    answer = signed_in("supervisor", language="en").post(PATH, form(order, at=day.isoformat()), follow=True)
+    paid = Refund.objects.get().finished_at
+    assert paid is not None
+    assert timezone.localdate(paid) == day
+    assert f"paid back on {day:%B} {day.day}" in text_of(answer)
+
+
+def test_a_refund_on_the_day_of_the_order_is_not_before_the_order() -> None:
+    order = delivered()
+    signed_in("supervisor").post(PATH, form(order, at=timezone.localdate(order.placed_at).isoformat()))
+    paid = Refund.objects.get().finished_at
+    assert paid is not None
+    assert paid >= order.placed_at
+
+
+@pytest.mark.parametrize("wrong", ["tomorrow", "before", "", "30/11/2026"])
+def test_a_day_that_cannot_be_is_refused_by_its_field(wrong: str) -> None:
+    order = delivered()
+    days = {
+        "tomorrow": timezone.localdate() + timedelta(days=1),
+        "before": timezone.localdate(order.placed_at) - timedelta(days=1),
+    }
+    at = days[wrong].isoformat() if isinstance(days.get(wrong), date) else wrong
+    answer = signed_in("supervisor").post(PATH, form(order, at=at))
+    assert answer.status_code == 400
+    assert 'max="' in text_of(answer)
+    assert text_of(answer).count('aria-invalid="true"') == 1
+    assert 'name="at" value=' in text_of(answer)
     assert not Refund.objects.exists()
 
 
