@@ -50,6 +50,20 @@ class ApprovalRow:
         return asked.asked_by.get_full_name() or asked.asked_by.get_username()
 
     @property
+    def decider(self) -> str:
+        """Who decided; empty while it waits, and where the days to decide ran out."""
+        by = self.approval.decided_by
+        return (by.get_full_name() or by.get_username()) if by else ""
+
+    @property
+    def ended(self) -> str:
+        """Why nobody's decision ended it; empty otherwise."""
+        if self.approval.state != ApprovalState.EXPIRED:
+            return ""
+        changed = self.approval.decision_reason == "order_changed"
+        return _("the order had changed meanwhile") if changed else _("nobody decided in time")
+
+    @property
     def why(self) -> str:
         refund = self.approval.refund
         return self.approval.reason or (refund.note if refund else "")

@@ -1,6 +1,7 @@
 """A second person decides, with the reasons before their eyes; whoever asked leaves it to somebody else."""
 
 import pytest
+from django.utils import timezone
 
 from orders.links import issue_link
 from orders.models import Order
@@ -66,13 +67,45 @@ def test_a_part_that_brings_the_order_above_the_limit_says_so() -> None:
     assert said not in text_of(signed_in("supervisor").get("/staff/approvals/"))
 
 
-def test_rejecting_needs_a_reason() -> None:
+def test_rejecting_needs_a_reason_which_is_shown_with_who_gave_it() -> None:
     refund = large_refund()
     supervisor = signed_in("supervisor")
-    supervisor.post(f"/staff/approvals/{refund.approval.pk}/reject/", {"reason": ""})
+    path = f"/staff/approvals/{refund.approval.pk}/reject/"
+    refused = text_of(supervisor.post(path, {"reason": ""}, follow=True))
+    assert '<details class="reject" open>' in refused
     assert state_of(refund) == "pending_approval"
-    supervisor.post(f"/staff/approvals/{refund.approval.pk}/reject/", {"reason": "序號不符"})
+    supervisor.post(path, {"reason": "序號不符"})
     assert state_of(refund) == "rejected"
+    for page in ("/staff/approvals/?all=1", f"/staff/orders/{refund.order.number}/"):
+        shown = text_of(signed_in("supervisor", language="en").get(page))
+        assert "decided by supervisor" in shown
+        assert "序號不符" in shown
+
+
+@pytest.mark.parametrize("note", ["", "已電話確認"])
+def test_approving_takes_a_note_and_needs_none(note: str) -> None:
+    refund = large_refund()
+    supervisor = signed_in("supervisor", language="en")
+    supervisor.post(f"/staff/approvals/{refund.approval.pk}/approve/", {"reason": note})
+    approval = Approval.objects.get()
+    assert (approval.state, approval.decision_reason) == ("approved", note)
+    shown = text_of(supervisor.get("/staff/approvals/?all=1"))
+    assert "decided by supervisor" in shown
+    assert f'<blockquote class="reason">{note}</blockquote>' in shown or not note
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [("undecided", "nobody decided in time"), ("order_changed", "the order had changed meanwhile")],
+)
+def test_what_nobody_decided_says_why_it_ended(code: str, words: str) -> None:
+    refund = large_refund()
+    Approval.objects.filter(pk=refund.approval.pk).update(
+        state=ApprovalState.EXPIRED, decided_at=timezone.now(), decision_reason=code
+    )
+    shown = text_of(signed_in("supervisor", language="en").get("/staff/approvals/?all=1"))
+    assert words in shown
+    assert code not in shown
 
 
 def test_whoever_confirmed_it_is_told_that_somebody_else_decides() -> None:
