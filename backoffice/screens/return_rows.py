@@ -10,7 +10,7 @@ from django.http import QueryDict
 from django.utils.functional import Promise
 
 from backoffice.screens.forms import whole_number
-from orders.models import LineItem, Order
+from orders.models import AuditEvent, LineItem, Order
 from refunds import selectors
 from refunds.models import Return, ReturnLine
 from refunds.states import FoundState
@@ -29,6 +29,15 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """So many pieces were found in this state; `tone` colours its badge."""
+
+    label: str
+    quantity: int
+    tone: str
+
+
+@dataclass(frozen=True, slots=True)
 class Goods:
     """The announced units of one line of the order. `found`: what was written down, in words; empty before that."""
 
@@ -36,7 +45,7 @@ class Goods:
     name: str
     quantity: int
     lines: list[ReturnLine]
-    found: list[tuple[str, int]]
+    found: list[Found]
     counts: list[Count]
 
     @property
@@ -94,9 +103,18 @@ def _goods(lines: list[ReturnLine], typed: Mapping[str, str] | None) -> Goods:
         name=" / ".join(dict.fromkeys(line.name for line in lines)),
         quantity=quantity,
         lines=lines,
-        found=[(str(label), found[state]) for state, label in STATES if found[state]],
+        found=[_found(state, label, found[state]) for state, label in STATES if found[state]],
         counts=[_count(item, state, label, now, typed) for state, label in STATES],
     )
+
+
+def _found(state: str, label: str | Promise, quantity: int) -> Found:
+    return Found(str(label), quantity, "good" if state == FoundState.ACCEPTED else "bad")
+
+
+def steps_of(item: Return) -> QuerySet[AuditEvent]:
+    """What happened to the return, the first first: by whom, and with which note."""
+    return AuditEvent.objects.filter(subject_type="return", subject_id=item.pk).order_by("at", "id")
 
 
 def _count(

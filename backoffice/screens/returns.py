@@ -73,6 +73,7 @@ def return_context(request: HttpRequest, item: Return) -> dict[str, Any]:
         "states": return_rows.STATES,
         "replacements": [replacement] if replacement else [],
         "findings": words.FOUND,
+        "steps": return_rows.steps_of(item),
         "can_reject": item.state in returns.REJECTABLE[item.kind],
     }
 

@@ -49,6 +49,19 @@ def test_goods_that_are_not_accepted_need_a_reason_and_count_as_delivered_again(
     assert "已送達" in text_of(signed_in("ming").get("/orders/9004/"))
 
 
+def test_the_page_of_a_return_tells_what_happened_by_whom_and_why() -> None:
+    back = return_of(cast.place("9018", lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1})]))
+    warehouse = signed_in("warehouse", language="en")
+    warehouse.post(f"/staff/returns/{back.pk}/receive/", {"count.li_1.damaged": "1", "note": "盒子破了"})
+    warehouse.post(f"/staff/returns/{back.pk}/reject/", {"note": "已拆封使用"})
+    page = " ".join(text_of(warehouse.get(f"/staff/returns/{back.pk}/")).split())
+    steps = page[page.index("What happened so far") :]
+    told = [steps.index(words) for words in ("return asked for", "盒子破了", "return rejected", "已拆封使用")]
+    assert told == sorted(told)
+    assert '<span class="meta">warehouse</span>' in steps
+    assert '<span class="badge tone-bad">damaged by the customer × 1</span>' in page
+
+
 def test_support_sees_returns_but_has_no_buttons_for_them() -> None:
     order = cast.place("9005", lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1})])
     back = return_of(order)
