@@ -270,3 +270,14 @@ def test_staff_may_close_the_talk_and_nothing_can_be_pressed_any_more(order: Ord
     with events.writing(talk(order).pk) as conversation:
         cards.withdraw_open(conversation, actor=cast.staff())
     assert press(card).json()["code"] == "card_closed"
+
+
+@pytest.mark.parametrize(
+    ("card", "shown"),
+    [(exchange, "藍牙耳機 × 1 → 藍牙耳機 黑色"), (address, "和平東路一段 1 號 3 樓")],
+)
+def test_staff_see_on_the_card_what_the_customer_sees(order: Order, card: Callable[[Order], Card], shown: str) -> None:
+    card(order)
+    page = " ".join(text_of(signed_in("staff").get(f"/staff/conversations/{talk(order).pk}/")).split())
+    assert shown in page
+    assert "等顧客確認" in page
