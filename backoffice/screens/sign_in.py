@@ -14,6 +14,7 @@ DEMO_ACCOUNTS: Final = [
     ("staff", _("support staff")),
     ("supervisor", _("supervisor: may approve too")),
     ("warehouse", _("warehouse: packs and receives")),
+    ("marketing", _("marketing: drafts and publishes the rules")),
     ("auditor", _("auditor: reads the records")),
     ("admin", _("administrator")),
 ]
