@@ -24,7 +24,7 @@ from refunds.ending import computed, correlation_of, spend
 from refunds.history import policy_for
 from refunds.models import RefundQuote, Replacement, Return, ReturnLine
 from refunds.overrides import EXCLUDED
-from refunds.selection import CLAIMS, Picked, is_shop_fault
+from refunds.selection import CLAIMS, Picked, is_kept_back, is_shop_fault
 from refunds.settling import work_out
 from refunds.states import ApprovalKind, Asker, QuoteAction, Reason, RefundState, ReturnKind, ReturnState
 
@@ -73,8 +73,8 @@ def _refuse_refuted(request: Return, accepted: list[tuple[ReturnLine, int]], rea
     rules = policy_for(request.order)
     for line, _quantity in accepted:
         shown = reasons.get(line.line_item.line_item_id, line.reason)
-        if line.line_item.category in rules.excluded_categories and not is_shop_fault(shown, "return", rules):
-            raise exchange_errors.claim_refuted(line.line_item)
+        if is_kept_back(line.shipment_line.category, shown, rules):
+            raise exchange_errors.claim_refuted(line)
 
 
 def _replace_only(request: Return, accepted: list[tuple[ReturnLine, int]], actor: Actor) -> None:
@@ -126,7 +126,7 @@ def _why_asked(quote: RefundQuote, promised: RefundQuote) -> ApprovalKind | None
 def _is_exception(line: ReturnLine, reason: str, promised: RefundQuote) -> bool:
     """Whether goods of a category that is not taken back were let in for a claim, and the claim does not hold."""
     rules = promised.policy
-    if line.line_item.category not in rules.excluded_categories or is_shop_fault(reason, "return", rules):
+    if not is_kept_back(line.shipment_line.category, reason, rules):
         return False
     agreed = EXCLUDED in promised.overrides and not is_shop_fault(line.reason, "return", rules)
     return not agreed

@@ -35,7 +35,6 @@ RefusalCode = Literal[
     "already_returning",
     "already_exchanging",
     "already_resending",
-    "excluded_category",
     "mixed_actions",
     "ambiguous_action",
 ]
@@ -67,13 +66,11 @@ Units = Mapping[str, Mapping[UnitState, int]]
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One asked line. `action` is needed only where its units allow several; `shop_fault` comes from its reason."""
+    """One asked line. `action` is needed only where its units allow several."""
 
     line_item_id: str
     quantity: int
     action: Action | None = None
-    shop_fault: bool = False
-    category_excluded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +194,6 @@ def _choose_for_line(ask: Ask, units: Counter[UnitState]) -> Action | Obstacle:
     available = units[_state_for(action)]
     if available < ask.quantity:
         return _too_few(ask, action, units, available)
-    if ask.category_excluded and not ask.shop_fault and _state_for(action) == "delivered":
-        return Obstacle("excluded_category", ask.line_item_id)
     return action
 
 

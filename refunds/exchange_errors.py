@@ -6,6 +6,7 @@ from django.utils.translation import ngettext
 from orders.errors import InvalidInput, Refusal
 from orders.models import LineItem, Order, Product
 from orders.money import format_money
+from refunds.models import ReturnLine
 
 
 def unknown_product(product_id: str, field: str) -> Refusal:
@@ -92,7 +93,7 @@ def nothing_accepted(return_id: str) -> Refusal:
     )
 
 
-def claim_refuted(line: LineItem) -> Refusal:
+def claim_refuted(line: ReturnLine) -> Refusal:
     return Refusal(
         "claim_refuted",
         _("“%(name)s” is exchanged only if it is defective or the wrong item, and it shows neither.")
@@ -101,7 +102,7 @@ def claim_refuted(line: LineItem) -> Refusal:
             "Reject the exchange with a reason; staff can then ask a second person to let the goods be returned. "
             "If only some pieces are sound, receive it again and do not count those among the accepted ones."
         ),
-        field=f"found.{line.line_item_id}"[:64],
+        field=f"found.{line.line_item.line_item_id}"[:64],
     )
 
 

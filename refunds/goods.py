@@ -46,6 +46,11 @@ class UnitGroup:
         """What is really there: a replacement may be another product than the line's."""
         return self.shipment_line.name if self.shipment_line else self.line.name
 
+    @property
+    def category(self) -> str:
+        """Of what is really there."""
+        return self.shipment_line.category if self.shipment_line else self.line.category
+
 
 @dataclass(frozen=True, slots=True)
 class _Taken:

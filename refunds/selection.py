@@ -52,27 +52,21 @@ def select(
     for index, choice in enumerate(choices):
         if choice.line_item_id not in lines:
             raise errors.no_such_line(choice.line_item_id, f"lines[{index}].line_item_id")
-    asked = [_ask(choice, lines[choice.line_item_id], groups, policy) for choice in choices]
+    asked = [_ask(choice, groups, policy) for choice in choices]
     selection = _choose(order, asked, groups, names)
     for index, choice in enumerate(choices):
         _check_reason(choice, selection.action, names[choice.line_item_id], f"lines[{index}].reason", by_staff)
     return selection.action, list(_pick(asked, choices, groups, selection, policy))
 
 
-def _ask(choice: LineChoice, line: LineItem, groups: Sequence[UnitGroup], policy: RefundPolicy) -> Ask:
+def _ask(choice: LineChoice, groups: Sequence[UnitGroup], policy: RefundPolicy) -> Ask:
     quantity = choice.quantity
     if quantity is None:
-        quantity = max(_askable(choice, groups), 1)
-    return Ask(
-        line_item_id=choice.line_item_id,
-        quantity=quantity,
-        action=choice.action,  # type: ignore[arg-type]
-        shop_fault=choice.reason in CLAIMS and choice.reason in policy.shop_fault_reasons,
-        category_excluded=line.category in policy.excluded_categories,
-    )
+        quantity = max(_askable(choice, groups, policy), 1)
+    return Ask(choice.line_item_id, quantity, choice.action)  # type: ignore[arg-type]
 
 
-def _askable(choice: LineChoice, groups: Sequence[UnitGroup]) -> int:
+def _askable(choice: LineChoice, groups: Sequence[UnitGroup], policy: RefundPolicy) -> int:
     """How many units of the line can take the chosen action, or any action where none is chosen."""
     return sum(
         group.quantity
@@ -80,7 +74,13 @@ def _askable(choice: LineChoice, groups: Sequence[UnitGroup]) -> int:
         if group.line.line_item_id == choice.line_item_id
         and eligibility.allowed_actions(group.state)
         and (choice.action is None or choice.action in eligibility.allowed_actions(group.state))
+        and not _stays(group, choice, policy)
     )
+
+
+def _stays(group: UnitGroup, choice: LineChoice, policy: RefundPolicy) -> bool:
+    """Whether these units would have to come back, and do not for this reason."""
+    return group.state == "delivered" and is_kept_back(group.category, choice.reason, policy)
 
 
 def _choose(order: Order, asked: Sequence[Ask], groups: Sequence[UnitGroup], names: Mapping[str, str]) -> Selection:
@@ -125,16 +125,21 @@ def _pick(
     selection: Selection,
     policy: RefundPolicy,
 ) -> Iterator[Picked]:
-    """Units of the selected state: the earliest parcel first, so that the same question always means the same units."""
+    """Units of the selected state: the earliest parcel first, so that the same question always means the same units.
+
+    What does not come back for the reason is taken last, and refused: after an exchange a line's units differ.
+    """
     there = sorted((group for group in groups if group.state == selection.state), key=_age)
     left = {id(group): group.quantity for group in there}
     for ask, choice in zip(asked, choices, strict=True):
         reason = Reason.LOST if selection.action in _OF_LOST else Reason(choice.reason)
         wanted = ask.quantity
-        for group in there:
+        for group in sorted(there, key=lambda group, choice=choice: _stays(group, choice, policy)):
             taken = min(wanted, left[id(group)]) if group.line.line_item_id == ask.line_item_id else 0
             if not taken:
                 continue
+            if _stays(group, choice, policy):
+                raise unit_errors.excluded(group)
             wanted -= taken
             left[id(group)] -= taken
             fault = is_shop_fault(reason, selection.action, policy)
@@ -144,6 +149,11 @@ def _pick(
 def _age(group: UnitGroup) -> tuple[float, int]:
     since = group.since.timestamp() if group.since else 0
     return since, group.shipment_line.pk if group.shipment_line else 0
+
+
+def is_kept_back(category: str, reason: str, policy: RefundPolicy) -> bool:
+    """Whether goods that were delivered stay with the customer: excluded categories, but for the shop's fault."""
+    return category in policy.excluded_categories and not is_shop_fault(reason, "return", policy)
 
 
 def is_shop_fault(reason: str, action: Action, policy: RefundPolicy) -> bool:

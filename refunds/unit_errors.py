@@ -51,8 +51,6 @@ def refused(order: Order, groups: Sequence[UnitGroup], obstacle: eligibility.Obs
     if obstacle.code == "ambiguous_action":
         return _ambiguous(groups, obstacle)
     of_line = [group for group in groups if group.line.line_item_id == obstacle.line_item_id]
-    if obstacle.code == "excluded_category":
-        return excluded(of_line[0])
     group = next(group for group in of_line if eligibility.REFUSED.get(group.state) == obstacle.code)
     message, hint, details = _WORDS[obstacle.code](order, group)
     if obstacle.params["available"]:

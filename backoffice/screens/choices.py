@@ -75,7 +75,7 @@ def not_taken_back(order: Order) -> Collection[str]:
 
 def could_be_an_exception(group: UnitGroup, excluded: Collection[str]) -> bool:
     """Units whose refusal a second person may set aside: too late, or of a kind that is not taken back."""
-    return group.state == "window_over" or (group.state == "delivered" and group.line.category in excluded)
+    return group.state == "window_over" or (group.state == "delivered" and group.category in excluded)
 
 
 def _rows(groups: Sequence[UnitGroup], action_of: Callable[[UnitGroup], str], form: QueryDict | None) -> list[Row]:

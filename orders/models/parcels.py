@@ -101,6 +101,11 @@ class ShipmentLine(models.Model):
         """What is in the parcel, as people call it."""
         return self.product.name if self.product else self.line_item.name
 
+    @property
+    def category(self) -> str:
+        """Of what is in the parcel."""
+        return self.product.category if self.product else self.line_item.category
+
 
 class CarrierFault(models.Model):
     """A switch on the simulated carrier: its next `remaining` answers go wrong in this way."""

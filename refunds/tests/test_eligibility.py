@@ -183,23 +183,6 @@ class TestOneLine:
             {"action": "return", "lines": [{"line_item_id": "li_1", "quantity": 2}]},
         ]
 
-    def test_an_excluded_category_cannot_be_returned(self) -> None:
-        units: Any = {"li_1": {"delivered": 1}}
-        refusal = choose_action(asked=[Ask("li_1", 1, category_excluded=True)], units=units)
-        assert refusal == Obstacle("excluded_category", "li_1")
-
-    def test_nor_exchanged(self) -> None:
-        asked = [Ask("li_1", 1, action="exchange", category_excluded=True)]
-        assert choose_action(asked=asked, units={"li_1": {"delivered": 1}}) == Obstacle("excluded_category", "li_1")
-
-    def test_unless_it_is_defective(self) -> None:
-        asked = [Ask("li_1", 1, shop_fault=True, category_excluded=True)]
-        assert choose_action(asked=asked, units={"li_1": {"delivered": 1}}) == Selection("return", "delivered")
-
-    def test_and_it_can_be_cancelled_before_it_is_sent(self) -> None:
-        asked = [Ask("li_1", 1, category_excluded=True)]
-        assert choose_action(asked=asked, units={"li_1": {"unfulfilled": 1}}) == Selection("cancel", "unfulfilled")
-
 
 class TestSeveralLines:
     def test_lines_with_one_action_go_together(self) -> None:
@@ -221,7 +204,7 @@ class TestSeveralLines:
         assert (refusal.code, refusal.line_item_id) == ("line_in_fulfilment", "li_2")
 
     def test_a_line_asked_for_twice_with_two_reasons_is_counted_once(self) -> None:
-        twice = [Ask("li_1", 1, shop_fault=True), Ask("li_1", 1)]
+        twice = [Ask("li_1", 1), Ask("li_1", 1)]
         assert choose_action(asked=twice, units={"li_1": {"delivered": 2}}) == Selection("return", "delivered")
         with pytest.raises(PolicyError, match="more than the 0 that are left"):
             choose_action(asked=twice, units={"li_1": {"delivered": 1}})
