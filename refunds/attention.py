@@ -80,9 +80,17 @@ def _settle(attempt: GatewayAttempt, allocation: RefundAllocation, refund: Refun
     if allocation.state != AllocationState.SUCCEEDED:
         _book_where_it_was_paid(attempt, allocation, refund)
         outcome.count_as_paid(attempt, allocation)
+    elif _was_paid_by_hand(attempt, allocation):
+        outcome.count_as_paid(attempt, allocation)  # one payment in the end, and the provider has made it
     GatewayAttempt.objects.filter(pk=attempt.pk).update(settled_at=timezone.now())
     moved = {"booked_on": {"before": booked_on, "after": allocation.payment_id}}
     _audit("attempt.settled", attempt, refund, actor, note, moved)
+
+
+def _was_paid_by_hand(attempt: GatewayAttempt, allocation: RefundAllocation) -> bool:
+    if attempt.trouble != Trouble.PAID_AFTER_REFUSAL or attempt.payment_id != allocation.payment_id:
+        return False
+    return not allocation.attempts.filter(outcome=AttemptOutcome.SUCCEEDED).exists()
 
 
 def _audit(

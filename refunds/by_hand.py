@@ -3,13 +3,15 @@
 The refund is the one that was promised, with its goods and its money held; only who pays is another.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 from django.db import transaction
 
 from orders import audit
 from orders.actors import Actor, NotAllowed
-from refunds import errors, locks, outcome, selectors
+from orders.models import Order
+from refunds import errors, locks, outcome, reported_before, selectors
 from refunds.choices import clean_note
 from refunds.models import Refund, RefundAllocation
 from refunds.retry import unpaid_parts
@@ -22,8 +24,10 @@ def paid_by_hand(*, refund_id: str, external_ref: str, actor: Actor, note: str) 
     """Every refused part of a refund was paid back by a person. `external_ref`: what it can be found by.
 
     By staff with `refunds.record_elsewhere`, who write what they did. A part that is still on its way, or that the
-    gateway reports to have paid (`attention.settle`), is not among them. Raises NotAllowed, NotFound, InvalidInput
-    (`note`), and Refusal wrong_state (nothing of it was refused), paid_already or reference_reused.
+    gateway reports to have paid (`attention.settle`), is not among them. Under the number of a refund that the provider
+    has reported and nobody has explained yet, it is that one: its booking is taken back. Raises NotAllowed, NotFound,
+    InvalidInput (`note`), and Refusal wrong_state (nothing of it was refused), paid_already, reference_reused, or
+    reported_already (the provider has reported one of the same amount under another number).
     """
     if actor.kind != "staff":
         raise NotAllowed(RECORD)
@@ -36,20 +40,32 @@ def paid_by_hand(*, refund_id: str, external_ref: str, actor: Actor, note: str) 
 def _paid(refund_id: str, external_ref: str, actor: Actor, note: str) -> Refund:
     order, refund = locks.order_and_refund(refund_id)
     parts = unpaid_parts(refund)
-    if selectors.paid_under(order, external_ref).exists():
-        raise errors.reference_reused("external_ref")
+    reported = reported_before.same_money(parts, external_ref)
+    _require_free(order, external_ref, reported)
+    for booking in reported.values():
+        locked = locks.refund_of_locked_order(booking.pk)
+        reported_before.take_back(locked, order=order, actor=actor, reason=note)
     if refund.external_ref is None:  # parts that are refused later are paid under numbers of their own
         refund.external_ref = external_ref
         refund.save(update_fields=["external_ref"])
     for part in parts:
-        part.state, part.external_ref = AllocationState.SUCCEEDED, external_ref
+        number = reported[part.pk].external_ref if part.pk in reported else external_ref
+        part.state, part.external_ref = AllocationState.SUCCEEDED, number
         part.save(update_fields=["state", "external_ref"])
-        _record(refund, part, external_ref, actor, note)
+        _record(refund, part, number, actor, note)
     outcome.follow_allocations(refund, actor=actor, reason=note)
     return refund
 
 
-def _record(refund: Refund, part: RefundAllocation, external_ref: str, actor: Actor, note: str) -> None:
+def _require_free(order: Order, external_ref: str, reported: Mapping[str, Refund]) -> None:
+    """Raises the refusal `reference_reused`, unless the number is that of one that the provider has reported."""
+    known = selectors.paid_under(order, external_ref)
+    if known.exclude(pk__in=[booking.pk for booking in reported.values()]).exists():
+        raise errors.reference_reused("external_ref")
+    reported_before.require_not_ours(order, external_ref)
+
+
+def _record(refund: Refund, part: RefundAllocation, external_ref: str | None, actor: Actor, note: str) -> None:
     audit.record(
         action="allocation.paid_by_hand",
         actor=actor,

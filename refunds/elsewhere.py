@@ -21,7 +21,7 @@ from orders.announce import announce
 from orders.errors import InvalidInput
 from orders.models import Order, Payment
 from orders.strict import validated
-from refunds import elsewhere_units, ending, errors, holding, locks, policy, quotes, selectors
+from refunds import elsewhere_units, ending, errors, holding, locks, policy, quotes, reported_before, selectors
 from refunds.choices import clean_note
 from refunds.deciding_bodies import AssignBody, ElsewhereBody
 from refunds.elsewhere_units import Asked
@@ -56,7 +56,8 @@ def book(*, order: Order, body: object, actor: Actor) -> Booked:
     With `lines` the goods are gone; with none at all and `for_goods` false it was for no goods; without `lines` it
     waits for `assign`, or for the same number once more with `lines`. By staff with `refunds.record_elsewhere`, or by
     the system for what a provider reports. Raises NotAllowed, InvalidInput with the field, and Refusal
-    payment_has_less, reference_reused or no_policy, or why goods of `lines` cannot have been meant.
+    payment_has_less, reference_reused, reported_already (by the provider, under a number of its own) or no_policy, or
+    why goods of `lines` cannot have been meant.
     """
     _may_record(actor)
     facts = validated(ElsewhereBody, body)
@@ -66,6 +67,8 @@ def book(*, order: Order, body: object, actor: Actor) -> Booked:
     known = selectors.paid_under(order, facts["external_ref"]).first()
     if known is not None:
         return Booked(_again(order, known, facts, lines, actor, note), created=False)
+    if actor.kind == "staff":
+        _require_news(order, facts)
     refund = _write(order, facts, actor, note, needs_assignment=lines is None)
     if lines:
         _assign(order, refund, lines, actor, note)
@@ -140,6 +143,12 @@ def _again(
     elif _units_of(known) != _units(lines):
         raise errors.reference_reused("external_ref")
     return known
+
+
+def _require_news(order: Order, facts: dict[str, Any]) -> None:
+    """What a person tells may be in the books: sent from here, or reported by the provider and not explained yet."""
+    reported_before.require_not_ours(order, facts["external_ref"])
+    reported_before.require_explained(order, facts["payment_id"], facts["amount"])
 
 
 def _units(lines: Iterable[Asked]) -> Counter[str]:

@@ -204,6 +204,31 @@ def paid_already(refund_id: str) -> Refusal:
     )
 
 
+def reported_already(number: str, amount: int, currency: str, refund_id: str) -> Refusal:
+    """`number`: the provider's, of a refund of the same payment and amount; `refund_id`: what it is booked as."""
+    return Refusal(
+        "reported_already",
+        _("The payment provider has reported a refund of %(amount)s, %(number)s, and nobody has said what it was for.")
+        % {"amount": format_money(amount, currency), "number": number},
+        hint=_("If it is the one that you mean, give its number; if it is another, enter first what that one was for."),
+        field="external_ref",
+        details={"refund_id": refund_id, "external_ref": number},
+    )
+
+
+def may_be_paid(number: str) -> Refusal:
+    """`number`: of a refund that was made elsewhere or reported, and that nobody has explained."""
+    return Refusal(
+        "may_be_paid",
+        _("Money of this order has gone back already, %(number)s, and nobody has said what for: this may be it.")
+        % {"number": number},
+        hint=_(
+            "If it is this refund, say that it was paid by hand, under that number. If it is another, enter what it "
+            "was for, and settle its alert; then this one can be sent."
+        ),
+    )
+
+
 def own_decision() -> Refusal:
     return Refusal(
         "own_decision",

@@ -118,6 +118,10 @@ def record_success(attempt: GatewayAttempt, answer: GatewayAnswer) -> None:
             return
         if (answer.amount, answer.currency) != (allocation.amount, refund.currency):
             _flag(known, Trouble.AMOUNT_DIFFERS, answer, refund, allocation)
+        elif late and _is_told_by_hand(allocation, known, answer):
+            count_as_paid(known, allocation, provider_refund_id=answer.provider_refund_id, trouble="")
+            facts = {"provider_refund_id": answer.provider_refund_id, "after": "allocation.paid_by_hand"}
+            _audit_attempt(known, AttemptOutcome.SUCCEEDED, facts, refund)
         elif late and (allocation.state != AllocationState.FAILED or allocation.attempt != known.number):
             _flag(known, Trouble.PAID_AFTER_REFUSAL, answer, refund, allocation)
         else:
@@ -125,6 +129,12 @@ def record_success(attempt: GatewayAttempt, answer: GatewayAnswer) -> None:
             facts = {"provider_refund_id": answer.provider_refund_id, "after": known.outcome}
             _audit_attempt(known, AttemptOutcome.SUCCEEDED, facts, refund)
             follow_allocations(refund, reason=Trouble.PAID_AFTER_REFUSAL if late else "")
+
+
+def _is_told_by_hand(allocation: RefundAllocation, attempt: GatewayAttempt, answer: GatewayAnswer) -> bool:
+    """Whether a person had found this very refund at the provider's and booked it: it is the same money."""
+    told = (allocation.state, allocation.external_ref) == (AllocationState.SUCCEEDED, answer.provider_refund_id)
+    return told and attempt.payment_id == allocation.payment_id
 
 
 def count_as_paid(attempt: GatewayAttempt, allocation: RefundAllocation, **fields: Any) -> None:

@@ -14,12 +14,12 @@ from django.utils.translation import gettext as _
 from orders import goods
 from orders.actors import system_actor
 from orders.errors import Refusal
-from orders.models import Payment
-from refunds import alerts, elsewhere, given_back, outcome
+from orders.models import Order, Payment
+from refunds import alerts, elsewhere, given_back, locks, outcome, reported_before
 from refunds.gateways.base import GatewayAnswer, ProviderRefund, StillPending
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
 from refunds.present import moment
-from refunds.states import UNDECIDED, AlertKind, AttemptOutcome, Trouble
+from refunds.states import UNDECIDED, AlertKind, AllocationState, AttemptOutcome, RefundKind, Trouble
 
 log = structlog.get_logger(__name__)
 WATCH: Final = system_actor("watch")
@@ -50,18 +50,64 @@ def attempt_of(provider: str, line: ProviderRefund) -> GatewayAttempt | None:
 def _may_be_its(attempt: GatewayAttempt, line: ProviderRefund) -> bool:
     if not attempt.provider_refund_id:
         return True
-    return attempt.outcome == AttemptOutcome.REFUSED and not attempt.trouble and line.state != "failed"
+    if attempt.outcome != AttemptOutcome.REFUSED or attempt.trouble or line.state == "failed":
+        return False
+    part = attempt.allocation
+    booking = reported_before.booking_of(part.refund.order, line.provider_refund_id)
+    if booking is None:
+        return True
+    # Booked as a stranger's while the first one counted. Whatever a person has said of it since, it stays that.
+    unpaid = (part.state, part.attempt) == (AllocationState.FAILED, attempt.number)
+    return booking.needs_assignment and unpaid and booking.amount == part.amount
 
 
 def tell(attempt: GatewayAttempt, line: ProviderRefund) -> str:
     """Hand a report on to the attempt that it is about; says in one word what it was."""
     if line.state == "succeeded":
-        outcome.record_success(attempt, GatewayAnswer(line.provider_refund_id, line.amount, line.currency))
+        _tell_success(attempt, line)
     elif line.state == "pending":
         outcome.note_pending(attempt, StillPending(line.provider_refund_id))
     else:
         _tell_failure(attempt, line)
     return line.state
+
+
+def _tell_success(attempt: GatewayAttempt, line: ProviderRefund) -> None:
+    """What was booked as made elsewhere under its number is the same money: it counts once, or a person is told."""
+    answer = GatewayAnswer(line.provider_refund_id, line.amount, line.currency)
+    refund = attempt.allocation.refund
+    if reported_before.booking_of(refund.order, line.provider_refund_id) is None:
+        outcome.record_success(attempt, answer)
+        return
+    with transaction.atomic():
+        order = goods.lock_order(refund.order_id)
+        outcome.record_success(attempt, answer)
+        _count_once(order, attempt, line)
+
+
+def _count_once(order: Order, attempt: GatewayAttempt, line: ProviderRefund) -> None:
+    booking = reported_before.booking_of(order, line.provider_refund_id)
+    if booking is None:
+        return
+    attempt.refresh_from_db(fields=["outcome"])
+    if booking.needs_assignment and booking.amount == line.amount and attempt.outcome == AttemptOutcome.SUCCEEDED:
+        locked = locks.refund_of_locked_order(booking.pk)
+        reported_before.take_back(locked, order=order, actor=WATCH, reason=attempt.allocation.refund_id)
+    else:
+        _tell_of_two(attempt, line, booking)
+
+
+def _tell_of_two(attempt: GatewayAttempt, line: ProviderRefund, booking: Refund) -> None:
+    """A person has booked what was sent from here as made elsewhere, and has said what for: a person has to mend it."""
+    alerts.raise_alert(
+        kind=AlertKind.DIFFERENCE,
+        subject=f"{attempt.provider}:booked_twice:{line.provider_refund_id}",
+        provider=attempt.provider,
+        order=booking.order,
+        refund=booking,
+        attempt=attempt,
+        facts={"difference": "booked_twice", **_facts(line), "number": attempt.allocation.refund_id},
+    )
 
 
 def _tell_failure(attempt: GatewayAttempt, line: ProviderRefund) -> None:
@@ -187,13 +233,22 @@ def _book_stranger(payment: Payment, line: ProviderRefund) -> None:
         facts["second_of"] = first.provider_refund_id
     alerts.raise_alert(
         kind=AlertKind.NOT_ANNOUNCED,
-        subject=f"{payment.provider}:{line.provider_refund_id}",
+        subject=f"{payment.provider}:{line.provider_refund_id}{_once_more(payment, line)}"[:160],
         provider=payment.provider,
         order=payment.order,
         refund=Refund.objects.filter(order=payment.order, external_ref=line.provider_refund_id).first(),
         attempt=first,
         facts=facts,
     )
+
+
+def _once_more(payment: Payment, line: ProviderRefund) -> str:
+    """Somebody has taken its booking back, and the provider goes on listing it: that is news, each time."""
+    taken_back = Refund.objects.filter(
+        order=payment.order, kind=RefundKind.ELSEWHERE, external_ref__startswith=f"{line.provider_refund_id}~"
+    )
+    count = taken_back.count()
+    return f":{count + 1}" if count else ""
 
 
 def _paid_for(provider: str, key: str) -> GatewayAttempt | None:

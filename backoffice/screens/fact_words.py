@@ -31,7 +31,8 @@ _DIFFERENCES: Final[Mapping[str, Words]] = {
         "confirm that, or record it under the provider's number"
     ),
     "booked_twice": gettext_lazy(
-        "a refund that was sent from here was also recorded as made elsewhere: say of that one that it did not take place"
+        "a refund that was sent from here was recorded as made elsewhere too: say of that one that it did not take "
+        "place"
     ),
     "given_back": gettext_lazy("the provider has given back more of the charge than our books say"),
     "event_not_applied": gettext_lazy("a message of the provider could not be applied"),
