@@ -13,7 +13,7 @@ from orders import audit
 from orders.actors import Actor, NotAllowed
 from orders.jobs import enqueue_on_commit
 from orders.models import Order, Payment
-from refunds import charges, errors, locks, outcome, tasks
+from refunds import charges, errors, locks, outcome, reported_before, tasks
 from refunds.choices import clean_note
 from refunds.gateways.plan import Person
 from refunds.holding import MoneyMoved, hold_money, release_money
@@ -28,14 +28,17 @@ def retry(*, refund_id: str, actor: Actor, payment_id: str | None = None, note: 
     """Send every refused part of a refund again. `payment_id`: to that payment instead, if it has enough left.
 
     A part of which the gateway has reported a payment is left to people (`attention.settle`). Raises NotAllowed,
-    NotFound, and Refusal wrong_state (nothing of it was refused), paid_already or payment_cannot_take.
+    NotFound, and Refusal wrong_state (nothing of it was refused), paid_already, may_be_paid (money of the order has
+    gone back, and nobody has said what for) or payment_cannot_take.
     """
     if actor.kind != "staff":
         raise NotAllowed(RETRY)
     actor.require(RETRY)
     text = clean_note(note)
     order, refund = locks.order_and_refund(refund_id)
-    for allocation in unpaid_parts(refund):
+    parts = unpaid_parts(refund)
+    reported_before.require_nothing_reported(order)
+    for allocation in parts:
         if payment_id is not None:
             _redirect(order, refund, allocation, payment_id)
         allocation.attempt += 1

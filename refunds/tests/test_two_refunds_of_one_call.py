@@ -11,9 +11,13 @@ from orders.actors import staff_actor
 from orders.errors import Refusal
 from orders.models import Order
 from orders.tests import cast
-from refunds import books, send, tasks
+from orders.tests.factories import payment_body
+from refunds import alerts, books, send, tasks
 from refunds.attention import admit_failure
+from refunds.by_hand import paid_by_hand
+from refunds.elsewhere import assign
 from refunds.models import GatewayAttempt, Refund, StaffAlert
+from refunds.retry import retry
 from refunds.states import AlertKind, RefundState
 from refunds.tests.ask import ask
 from refunds.tests.paying import outcomes, pending_refund, state_of, time_passes
@@ -128,3 +132,69 @@ def test_what_is_under_way_is_no_difference(stripe: Stripe, refund: Refund) -> N
     tasks.send_refund(refund.pk)
     told_of_the_sum(stripe)
     assert (state_of(refund), StaffAlert.objects.count()) == (RefundState.UNKNOWN, 0)
+
+
+# --- ours fails later, and the other one may be the customer's money ---
+def ours_fails(stripe: Stripe, refund: Refund) -> None:
+    ours = stripe.refunds[-1]  # the list begins with the newest
+    ours["status"] = "failed"
+    reports("refund.failed", ours)
+    admit_failure(refund_id=refund.pk, actor=cast.staff("supervisor"), note="收單行說退款失敗")
+    assert state_of(refund) == RefundState.FAILED
+
+
+def two_of_one_call(stripe: Stripe, refund: Refund) -> None:
+    tasks.send_refund(refund.pk)
+    reports("refund.created", twin(stripe))
+    ours_fails(stripe, refund)
+
+
+def sent_once_more(refund: Refund) -> str:
+    """The code of the refusal, or nothing."""
+    try:
+        retry(refund_id=refund.pk, actor=cast.staff())
+    except Refusal as refusal:
+        return refusal.code if refusal.hint and "re_2" in refusal.message else "in no words"
+    return ""
+
+
+def test_nothing_is_sent_once_more_before_the_other_one_is_explained(stripe: Stripe, refund: Refund) -> None:
+    two_of_one_call(stripe, refund)
+    assert (sent_once_more(refund), state_of(refund)) == ("may_be_paid", RefundState.FAILED)
+    paid_by_hand(refund_id=refund.pk, external_ref="re_2", actor=cast.staff("supervisor"), note="第二筆就是")
+    assert (state_of(refund), cast.payment(refund.order).refunded_amount) == (RefundState.SUCCEEDED, 380)
+    assert len(stripe.refunds) == 2
+
+
+def test_once_it_is_said_that_the_other_one_was_for_something_else_ours_is_sent(stripe: Stripe, refund: Refund) -> None:
+    two_of_one_call(stripe, refund)
+    booking = Refund.objects.get(external_ref="re_2")
+    facts: dict[str, Any] = {"lines": [], "for_goods": False, "note": "另一筆賠償"}
+    assign(refund_id=booking.pk, actor=cast.staff("supervisor"), **facts)
+    told_of_the_refund(stripe)
+    assert compared() == []
+    assert (sent_once_more(refund), cast.payment(refund.order).refunded_amount) == ("", 760)
+
+
+def test_told_once_more_the_other_one_is_ours_and_counts_once(stripe: Stripe, refund: Refund) -> None:
+    two_of_one_call(stripe, refund)
+    reports("refund.updated", stripe.refunds[0])
+    assert (state_of(refund), outcomes()) == (RefundState.SUCCEEDED, [(1, "succeeded")])
+    assert Refund.objects.get(external_ref__startswith="re_2~").state == RefundState.REJECTED
+    assert cast.payment(refund.order).refunded_amount == 380
+
+
+def test_one_that_could_not_be_booked_keeps_ours_back_until_its_alert_is_settled(stripe: Stripe) -> None:
+    stripe.charge("ch_1", 38_000)
+    card = {**payment_body(380), "provider": "stripe", "provider_ref": "ch_1"}
+    refund = pending_refund(cast.place("6603", lines=[("殼", 380, 1)], payments=[card]), (1, 1, "other"))
+    tasks.send_refund(refund.pk)
+    with stripe.lock:
+        stripe.charges["ch_1"]["amount"] = 76_000  # Stripe's own mistake
+    reports("refund.created", twin(stripe))
+    ours_fails(stripe, refund)
+    assert sent_once_more(refund) == "may_be_paid"
+    alert = StaffAlert.objects.get(kind=AlertKind.NOT_ANNOUNCED)
+    assert alert.facts["not_booked"] == "payment_has_less"
+    alerts.settle(alert_id=alert.pk, actor=cast.staff(), note="已向收單行追回")
+    assert sent_once_more(refund) == ""
