@@ -62,15 +62,14 @@ def check_exchange(order: Order, choices: Sequence[LineChoice]) -> list[Unit]:
 
 def check_units(order: Order, choices: Sequence[LineChoice], action: Action) -> list[Unit]:
     """The units that `action` would take of the chosen lines, the earliest parcel first; stock is not looked at."""
-    wanted = [replace(choice, action=action) for choice in choices]
+    asked = [replace(choice, action=action) for choice in choices]
     groups = unit_groups(order, now=timezone.now())
-    _, picked = select(order=order, groups=groups, choices=wanted, policy=policy_for(order), by_staff=False)
-    lines = {group.line.line_item_id: group.line for group in groups}
-    products_wanted = _products_of(order, choices, lines)
+    _, picked = select(order=order, groups=groups, choices=asked, policy=policy_for(order), by_staff=False)
+    wanted = _wanted(choices, {group.line.line_item_id: group.line for group in groups})
     units = [
-        Unit(item.line, item.shipment_line, item.quantity, item.reason, _other(products_wanted, item.shipment_line))
+        Unit(there.line_item, there, item.quantity, item.reason, _instead(order, there, *wanted[there.line_item_id]))
         for item in picked
-        if item.shipment_line is not None
+        if (there := item.shipment_line) is not None
     ]
     _refuse_two_products(units, choices)
     return units
@@ -86,35 +85,31 @@ def _refuse_two_products(units: Sequence[Unit], choices: Sequence[LineChoice]) -
             raise exchange_errors.two_products(unit.line.name, f"lines[{index}].quantity")
 
 
-def _products_of(order: Order, choices: Sequence[LineChoice], lines: dict[str, LineItem]) -> dict[int, Product | None]:
-    """What is wanted for each line, by its key."""
-    wanted: dict[int, Product | None] = {}
+def _wanted(choices: Sequence[LineChoice], lines: dict[str, LineItem]) -> dict[int, tuple[Product | None, str]]:
+    """What is wanted for each line, by its key: the product, None for the same again, and the field that says so."""
+    wanted: dict[int, tuple[Product | None, str]] = {}
     for index, choice in enumerate(choices):
         field, line = f"lines[{index}].product_id", lines[choice.line_item_id]
-        product = None if choice.product_id is None else _product(order, line, choice.product_id, field)
-        if wanted.setdefault(line.pk, product) != product:
+        product = None if choice.product_id is None else product_by_id(choice.product_id)
+        if choice.product_id is not None and product is None:
+            raise exchange_errors.unknown_product(choice.product_id, field)
+        if wanted.setdefault(line.pk, (product, field))[0] != product:
             raise exchange_errors.two_products(line.name, field)
     return wanted
 
 
-def _product(order: Order, line: LineItem, product_id: str, field: str) -> Product:
-    product = product_by_id(product_id)
-    if product is None:
-        raise exchange_errors.unknown_product(product_id, field)
+def _instead(order: Order, there: ShipmentLine, product: Product | None, field: str) -> Product | None:
+    """The product that comes in the place of what is there; None: the same again, whatever it costs today."""
+    line = there.line_item
+    if product is None or product.pk == (there.product_id or line.product_id):
+        return None
     if product.pk == line.product_id:
-        return product  # bought at this price, whatever it costs today
+        return product  # bought at this price
     if product.currency != order.currency:
         raise exchange_errors.currency_differs(product, order, field)
     if product.price != line.unit_price:
         raise exchange_errors.price_differs(product, line, order, field)
     return product
-
-
-def _other(wanted: dict[int, Product | None], shipment_line: ShipmentLine) -> Product | None:
-    """The product that is wanted instead; None if that is what is there already."""
-    product = wanted[shipment_line.line_item_id]
-    there = shipment_line.product_id or shipment_line.line_item.product_id
-    return None if product is None or product.pk == there else product
 
 
 def require_same_goods(choices: Sequence[LineChoice], made: Iterable[ReturnLine | ReplacementLine]) -> None:

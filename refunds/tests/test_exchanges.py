@@ -67,6 +67,15 @@ class TestWhatMayBeHadInstead:
         (unit,) = check_exchange(order, [wants("EAR")])
         assert unit.product is None
 
+    def test_so_it_is_where_that_product_came_in_exchange_itself(self) -> None:
+        order, red = earphones(2), product()
+        exchanged(order, product_id="EAR-RED")
+        Product.objects.filter(sku="EAR-RED").update(price=1500)
+        exchanged(order, ref="card_2")  # the earlier parcel first: a piece of the line's own
+        (unit,) = check_exchange(order, [wants("EAR-RED")])
+        assert (unit.product, unit.replaced_by) == (None, red)
+        refused("price_differs", wants("EAR-RED", 2), order=order)
+
     def test_a_product_that_does_not_exist_is_named_by_its_field(self) -> None:
         refusal = refused("unknown_product", wants("NOPE"))
         assert (refusal.field, refusal.status) == ("lines[0].product_id", 400)
