@@ -13,10 +13,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from backoffice.screens.acting import act, next_path
-from backoffice.screens.fact_words import difference_in_words, facts_in_words
 from backoffice.screens.gate import BOOKS, RETRY, staff_screen
 from orders.actors import staff_actor
 from refunds import alerts
+from refunds.fact_words import difference_in_words, facts_in_words
 from refunds.models import BooksCompared, StaffAlert
 
 PER_PAGE = 30

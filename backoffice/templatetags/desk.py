@@ -14,13 +14,13 @@ from django.utils.translation import gettext as _
 
 from agent.states import CardState
 from backoffice import chat_text, words
-from backoffice.screens import fact_words
 from backoffice.screens.acting import kept_fields
 from backoffice.screens.card_words import button_addresses, reason_words
 from orders.admin_links import subject_name
 from orders.models import AuditEvent
 from orders.money import format_money
 from orders.words import action_name, actor_name
+from refunds import fact_words
 from refunds.api.common import NO_NOTE
 from refunds.models import GatewayAttempt
 from refunds.present import payment_label

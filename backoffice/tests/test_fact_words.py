@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.utils import translation
 
-from backoffice.screens.fact_words import difference_in_words, facts_in_words
 from refunds import alerts, books, elsewhere, errors, provider_events, reported, stripe_facts
+from refunds.fact_words import difference_in_words, facts_in_words
 from refunds.states import AttemptOutcome
 
 WRITERS = [alerts, books, provider_events, reported]
