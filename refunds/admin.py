@@ -67,6 +67,7 @@ class AttemptInline(ReadOnlyInline):
         "code",
         "started_at",
         "answered_at",
+        "times_tried",
         "times_asked",
     )
 

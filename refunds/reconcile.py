@@ -2,7 +2,8 @@
 
 A call whose worker died is asked about and, if the gateway knows nothing, made again under the same key. A call without
 an outcome is only asked about, more and more rarely, until the gateway says paid or refused. That it knows nothing is a
-no only after several asks, and only once so much time has passed as the gateway itself names.
+no only after several answers, and only once so much time has passed as the gateway itself names. That it says nothing
+is no answer: nothing follows from it, but that it is asked more rarely.
 """
 
 from collections.abc import Callable
@@ -16,18 +17,20 @@ from django.db.models.functions import Greatest, Least, Power
 from django.utils import timezone
 
 from refunds import charges, gateways, outcome, send
-from refunds.gateways.base import CONNECTED, GatewayAnswer, GatewayRefused, StillPending
+from refunds.gateways.base import CONNECTED, GatewayAnswer, GatewayRefused, GatewayTimeout, StillPending
 from refunds.models import GatewayAttempt
-from refunds.states import AttemptOutcome, Trouble
+from refunds.states import UNDECIDED, AttemptOutcome, Trouble
 
 log = structlog.get_logger(__name__)
 # How long after its own time-out a call counts as abandoned by its worker.
 GRACE: Final = timedelta(seconds=5)
 ASKS_BEFORE_NO: Final = 3
-# Between two asks: 8 seconds, doubled with every ask, and in the end about an hour.
+# Between two asks: 8 seconds, doubled with every ask, answered or not, and in the end about an hour.
 FIRST_PAUSE: Final = timedelta(seconds=8)
 DOUBLINGS: Final = 9
 BATCH: Final = 100
+# Each costs a whole time-out. A provider that was silent so often is left alone until the next round.
+SILENCES_PER_ROUND: Final = 3
 # Once the gateway has known of it, "nothing known" contradicts itself, and is no answer.
 _KNOWN_OF: Final = frozenset({outcome.PENDING, Trouble.AMOUNT_DIFFERS})
 
@@ -35,29 +38,50 @@ _KNOWN_OF: Final = frozenset({outcome.PENDING, Trouble.AMOUNT_DIFFERS})
 def reconcile() -> None:
     """Ask about every undecided attempt that is due. Safe to run by two workers at once."""
     send.require_no_transaction()
-    for attempt in _abandoned():
-        _guarded(_resume, attempt)
-    for attempt in _in_doubt():
-        _guarded(_ask, attempt)
+    undecided = GatewayAttempt.objects.filter(outcome__in=UNDECIDED).order_by("provider")
+    for provider in list(undecided.values_list("provider", flat=True).distinct()):
+        _ask_provider(provider)
 
 
-def _guarded(step: Callable[[GatewayAttempt], None], attempt: GatewayAttempt) -> None:
-    """One attempt that cannot be resolved must not keep the others waiting; the next sweep tries it again."""
+def _ask_provider(provider: str) -> None:
+    """One round with one provider: however many attempts wait for it, its silence takes a few time-outs at most."""
+    silences = 0
+    for step, due in ((_resume, _abandoned), (_ask, _in_doubt)):
+        for attempt in due(provider):
+            silences += not _guarded(step, attempt)
+            if silences >= SILENCES_PER_ROUND:
+                log.warning("reconcile.silent_provider", provider=provider)
+                return
+
+
+def _guarded(step: Callable[[GatewayAttempt], None], attempt: GatewayAttempt) -> bool:
+    """Whether the gateway was heard in time. One attempt that cannot be resolved must not keep the others waiting."""
     try:
         step(attempt)
+    except GatewayTimeout:
+        log.info("reconcile.no_answer", attempt=attempt.idempotency_key, provider=attempt.provider)
+        return False
     except Exception:
         log.exception("reconcile.failed", attempt=attempt.idempotency_key)
+    return True
 
 
-def _attempts(outcome_now: AttemptOutcome) -> QuerySet[GatewayAttempt]:
-    return GatewayAttempt.objects.filter(outcome=outcome_now).select_related("allocation__refund", "payment__order")
+def _attempts(outcome_now: AttemptOutcome, provider: str, since: str) -> QuerySet[GatewayAttempt]:
+    """Those of the provider, each with `due_at`: the moment in the field `since`, and the pause after so many tries."""
+    doublings = Least(Greatest(F("times_tried") - 1, 0), DOUBLINGS)
+    pause = ExpressionWrapper(Value(FIRST_PAUSE) * Power(2.0, doublings), output_field=DurationField())
+    due_at = ExpressionWrapper(F(since) + F("pause"), output_field=DateTimeField())
+    attempts = GatewayAttempt.objects.filter(outcome=outcome_now, provider=provider)
+    return attempts.select_related("allocation__refund", "payment__order").annotate(pause=pause).annotate(due_at=due_at)
 
 
-def _abandoned() -> list[GatewayAttempt]:
-    """Attempts that were begun and not finished for longer than any call can take."""
+def _abandoned(provider: str) -> list[GatewayAttempt]:
+    """Attempts that were begun and not finished for longer than any call can take, and are due to be taken over."""
     patience = timedelta(seconds=settings.GATEWAY_TIMEOUT_SECONDS) + GRACE
     begun_before = timezone.now() - patience
-    return list(_attempts(AttemptOutcome.SENDING).filter(started_at__lt=begun_before).order_by("started_at")[:BATCH])
+    attempts = _attempts(AttemptOutcome.SENDING, provider, "started_at").filter(started_at__lt=begun_before)
+    due = attempts.filter(Q(times_tried=0) | Q(due_at__lt=begun_before))
+    return list(due.order_by("started_at")[:BATCH])
 
 
 def _resume(attempt: GatewayAttempt) -> None:
@@ -65,7 +89,7 @@ def _resume(attempt: GatewayAttempt) -> None:
     now = timezone.now()
     mine = GatewayAttempt.objects.filter(
         pk=attempt.pk, outcome=AttemptOutcome.SENDING, started_at=attempt.started_at
-    ).update(started_at=now)
+    ).update(started_at=now, times_tried=F("times_tried") + 1)
     if mine != 1:
         return
     if attempt.provider not in CONNECTED:  # it was when the attempt was begun, so the call may have been made
@@ -73,17 +97,15 @@ def _resume(attempt: GatewayAttempt) -> None:
         return
     found = _learn(attempt, claim=now)
     if found is None:
-        send.deliver(send.claim_of(attempt, now))
+        if not send.deliver(send.claim_of(attempt, now)):
+            raise GatewayTimeout
     elif isinstance(found, StillPending):
         outcome.record_pending(attempt, found, started_at=now)
 
 
-def _in_doubt() -> list[GatewayAttempt]:
+def _in_doubt(provider: str) -> list[GatewayAttempt]:
     """Attempts that are due to be asked about, those first that have waited longest."""
-    doublings = Least(Greatest(F("times_asked") - 1, 0), DOUBLINGS)
-    pause = ExpressionWrapper(Value(FIRST_PAUSE) * Power(2.0, doublings), output_field=DurationField())
-    due_at = ExpressionWrapper(F("asked_at") + F("pause"), output_field=DateTimeField())
-    attempts = _attempts(AttemptOutcome.UNKNOWN).annotate(pause=pause).annotate(due_at=due_at)
+    attempts = _attempts(AttemptOutcome.UNKNOWN, provider, "asked_at")
     due = attempts.filter(Q(asked_at=None) | Q(due_at__lte=timezone.now()))
     return list(due.order_by(F("asked_at").asc(nulls_first=True), "pk")[:BATCH])
 
@@ -92,23 +114,18 @@ def _ask(attempt: GatewayAttempt) -> None:
     now = timezone.now()
     mine = GatewayAttempt.objects.filter(
         pk=attempt.pk, outcome=AttemptOutcome.UNKNOWN, asked_at=attempt.asked_at
-    ).update(asked_at=now)
+    ).update(asked_at=now, times_tried=F("times_tried") + 1)
     if mine != 1:
         return
     if attempt.provider not in CONNECTED:
         log.warning("reconcile.no_gateway", attempt=attempt.idempotency_key, provider=attempt.provider)
-        _count(attempt)
         return
     found = _learn(attempt, claim=None)
-    _count(attempt)
+    GatewayAttempt.objects.filter(pk=attempt.pk).update(times_asked=F("times_asked") + 1)
     if isinstance(found, StillPending):
         outcome.note_pending(attempt, found)
     elif found is None and _is_final(attempt, now):
         outcome.record_refusal(attempt, started_at=None, code="no_record", message="The gateway has no record of it.")
-
-
-def _count(attempt: GatewayAttempt) -> None:
-    GatewayAttempt.objects.filter(pk=attempt.pk).update(times_asked=F("times_asked") + 1)
 
 
 def _is_final(attempt: GatewayAttempt, now: datetime) -> bool:

@@ -141,19 +141,21 @@ def _record_claim(attempt: GatewayAttempt, refund: Refund, allocation: RefundAll
     )
 
 
-def deliver(claim: Claim) -> None:
-    """Call the gateway under this claim and write down what it answered."""
+def deliver(claim: Claim) -> bool:
+    """Call the gateway under this claim and write down what it answered. Whether it answered in time."""
     try:
         answer = _call(claim)
     except GatewayRefused as refusal:
         outcome.record_no(claim.attempt, refusal, started_at=claim.started_at)
     except GatewayTimeout:
         outcome.record_doubt(claim.attempt, started_at=claim.started_at)
+        return False
     else:
         if isinstance(answer, StillPending):
             outcome.record_pending(claim.attempt, answer, started_at=claim.started_at)
         else:
             outcome.record_success(claim.attempt, answer)
+    return True
 
 
 def _call(claim: Claim) -> GatewayAnswer | StillPending:

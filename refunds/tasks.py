@@ -55,17 +55,12 @@ def mail_alert(alert_pk: int) -> None:
 
 
 @shared_task(name="refunds.tasks.sweep")
-@one_at_a_time
 def sweep() -> None:
-    """Bring back what a killed worker, a lost job or an emptied broker has left; end what has run out of time."""
-    steps = (
-        ending.expire_quotes,
-        release.expire_approvals,
-        send_forgotten,
-        provider_events.apply_waiting,
-        reconcile.reconcile,
-    )
-    for step in steps:
+    """Bring back what a killed worker, a lost job or an emptied broker has left; end what has run out of time.
+
+    Each step is begun once at a time, and not the whole: while one waits for a gateway, the next round passes it by.
+    """
+    for step in STEPS:
         _guarded(step, step.__name__)
 
 
@@ -90,3 +85,15 @@ def send_forgotten() -> None:
     forgotten = pending.filter(Exists(waiting.filter(~Exists(begun)))).order_by("created_at")
     for refund_id in list(forgotten.values_list("pk", flat=True)[:BATCH]):
         _guarded(partial(send.send, refund_id=refund_id), refund_id)
+
+
+STEPS: Final = tuple(
+    one_at_a_time(step)
+    for step in (
+        ending.expire_quotes,
+        release.expire_approvals,
+        send_forgotten,
+        provider_events.apply_waiting,
+        reconcile.reconcile,
+    )
+)

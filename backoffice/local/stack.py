@@ -24,12 +24,13 @@ from backoffice.local.supervisor import Program, Supervisor
 ROOT = Path(__file__).resolve().parents[2]
 READY_WITHIN = 120.0
 # Who works on which queues, with how many threads. Turns wait for the model and refunds for the gateway. The third
-# worker has a thread for each sweep, and one to spare: each runs once at a time (`orders/jobs.py`), so none can keep
-# another from running, and a shop whose server hangs holds one thread that nobody else needs.
+# worker has a thread for each sweep, two more for steps of money that wait for others (`refunds.tasks.STEPS`), and one
+# to spare: each runs once at a time (`orders/jobs.py`), so none can keep another from running, and a shop whose server
+# hangs holds one thread that nobody else needs.
 WORKERS = {
     "chat_worker": ("chat", 32),
     "money_worker": ("money,celery", 8),
-    "sweep_worker": ("sweep,shop", 6),
+    "sweep_worker": ("sweep,shop", 8),
 }
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a proxy does not know our loopback
 

@@ -147,7 +147,12 @@ class GatewayAttempt(models.Model):
     asked_at = models.DateTimeField(
         _("asked about at"), null=True, blank=True, help_text=_("When the gateway was last asked about it.")
     )
-    times_asked = models.PositiveIntegerField(_("times asked about"), default=0)
+    times_tried = models.PositiveIntegerField(
+        _("times tried to ask"), default=0, help_text=_("Answered or not: the pauses grow with it.")
+    )
+    times_asked = models.PositiveIntegerField(
+        _("times asked about"), default=0, help_text=_("How often the gateway answered.")
+    )
     trouble = models.CharField(_("for a person to look into"), max_length=20, choices=Trouble.choices, blank=True)
     settled_at = models.DateTimeField(
         _("settled at"), null=True, blank=True, help_text=_("When a person had settled it with the provider.")

@@ -1,16 +1,27 @@
 """Nobody saw the end of a gateway call: it is asked about, never paid under a new key, and the refund ends."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from structlog.testing import capture_logs
 
 from orders.errors import Refusal
 from orders.tests import cast
 from refunds import gateways, outcome, reconcile, retry, send, tasks
-from refunds.gateways.base import Charge, GatewayAnswer, GatewayRefused, GatewayTimeout, StillPending
-from refunds.models import GatewayAttempt, Refund, SimulatedRefund
-from refunds.states import AttemptOutcome, RefundState
+from refunds.gateways.base import (
+    CONNECTED,
+    Capabilities,
+    Charge,
+    GatewayAnswer,
+    GatewayRefused,
+    GatewayTimeout,
+    StillPending,
+)
+from refunds.models import GatewayAttempt, Refund, RefundQuote, SimulatedRefund
+from refunds.states import AttemptOutcome, QuoteState, RefundState
+from refunds.tests.ask import ask
 from refunds.tests.paying import outcomes, paid_out, pending_refund, state_of, switch_on, time_passes
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -58,21 +69,104 @@ def test_a_gateway_that_does_not_answer_the_question_is_asked_again_and_nothing_
     refund = in_doubt("timeout_before")
     monkeypatch.setitem(gateways._GATEWAYS, "simulated", SilentGateway())
     for _ in range(5):
-        time_passes(60)
+        time_passes(300)
         tasks.sweep()
-    assert state_of(refund) == RefundState.UNKNOWN
-    assert GatewayAttempt.objects.get().times_asked == 0
+    attempt = GatewayAttempt.objects.get()
+    assert (state_of(refund), attempt.times_asked, attempt.times_tried) == (RefundState.UNKNOWN, 0, 5)
+
+
+def test_a_silent_gateway_is_asked_more_and_more_rarely_and_that_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_doubt("timeout_before")
+    monkeypatch.setitem(gateways._GATEWAYS, "simulated", gateway := SilentGateway())
+    with capture_logs() as logs:
+        for _ in range(360):  # an hour
+            time_passes(10)
+            tasks.sweep()
+    assert 5 < len(gateway.asked) < 12
+    assert {entry["log_level"] for entry in logs} == {"info"}
+
+
+def test_a_dead_workers_call_is_taken_over_more_and_more_rarely_while_the_gateway_is_silent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    refund = pending_refund()
+    assert send.claim_allocation(refund.allocations.get().pk)  # and here the worker dies
+    monkeypatch.setitem(gateways._GATEWAYS, "simulated", gateway := SilentGateway())
+    for _ in range(180):  # half an hour
+        time_passes(10)
+        tasks.sweep()
+    assert (5 < len(gateway.asked) < 12, outcomes()) == (True, [(1, "sending")])
+
+
+def test_a_silent_provider_costs_a_round_three_time_outs_and_keeps_no_other_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    refunds = [in_doubt_of_another_order(number) for number in ("6302", "6304", "6305", "6306", "6307")]
+    heard = GatewayAttempt.objects.get(allocation__refund=refunds[4])
+    GatewayAttempt.objects.exclude(pk=heard.pk).update(provider="dead")
+    monkeypatch.setitem(gateways._GATEWAYS, "dead", gateway := SilentGateway())
+    monkeypatch.setitem(CONNECTED, "dead", Capabilities)
+    monkeypatch.setattr(reconcile, "BATCH", 4)
+    reconcile.reconcile()
+    assert (len(gateway.asked), state_of(refunds[4])) == (3, RefundState.SUCCEEDED)
+    reconcile.reconcile()
+    assert len(set(gateway.asked)) == 4  # whoever was not asked about comes next
+
+
+def test_calls_made_again_into_silence_count_towards_the_three(monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in ("6302", "6304", "6305", "6306"):
+        refund = pending_refund(cast.place(number, lines=[("書", 100, 1)]), (1, 1, "other"))
+        assert send.claim_allocation(refund.allocations.get().pk)  # and here the worker dies
+    time_passes(16)
+    monkeypatch.setitem(gateways._GATEWAYS, "simulated", SlowQueue(None, None))
+    reconcile.reconcile()
+    assert sorted(outcome for _, outcome in outcomes()) == ["sending", "unknown", "unknown", "unknown"]
+
+
+def test_while_a_gateway_is_waited_for_the_next_round_does_everything_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_doubt("timeout_before")
+    quote = ask(cast.place("6308", lines=[("書", 100, 1)]), (1, 1, "other"))
+    forgotten = pending_refund(cast.place("6309", lines=[("書", 100, 1)]), (1, 1, "other"))
+    monkeypatch.setitem(gateways._GATEWAYS, "simulated", gateway := WhileWaiting())
+
+    def next_round() -> None:
+        RefundQuote.objects.filter(pk=quote.pk).update(expires_at=timezone.now())
+        time_passes(6)
+        tasks.sweep()
+
+    gateway.meanwhile = next_round
+    tasks.sweep()
+    quote.refresh_from_db()
+    assert (quote.state, state_of(forgotten), len(gateway.asked)) == (QuoteState.EXPIRED, RefundState.SUCCEEDED, 1)
 
 
 class SilentGateway:
-    """A gateway whose line is dead."""
+    """A gateway whose line is dead. `asked`: the keys that it was asked about."""
 
     nothing_known_is_final_after: timedelta | None = timedelta(seconds=30)
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
 
     def refund(self, *, charge: Charge, amount: int, idempotency_key: str) -> GatewayAnswer:
         raise GatewayTimeout
 
     def find(self, *, charge: Charge, idempotency_key: str) -> GatewayAnswer | StillPending | None:
+        self.asked.append(idempotency_key)
+        raise GatewayTimeout
+
+
+class WhileWaiting(SilentGateway):
+    """Pays at once, and leaves questions open for long. `meanwhile`: what happens until the time-out."""
+
+    meanwhile: Callable[[], None]
+
+    def refund(self, *, charge: Charge, amount: int, idempotency_key: str) -> GatewayAnswer:
+        return GatewayAnswer(idempotency_key, amount, charge.currency)
+
+    def find(self, *, charge: Charge, idempotency_key: str) -> GatewayAnswer | StillPending | None:
+        self.asked.append(idempotency_key)
+        self.meanwhile()
         raise GatewayTimeout
 
 
@@ -82,6 +176,7 @@ class SlowQueue(SilentGateway):
     def __init__(
         self, final_after: timedelta | None, *known: GatewayAnswer | StillPending | GatewayRefused | None
     ) -> None:
+        super().__init__()
         self.nothing_known_is_final_after, self.known = final_after, list(known)
 
     def find(self, *, charge: Charge, idempotency_key: str) -> GatewayAnswer | StillPending | None:
@@ -158,21 +253,21 @@ def test_a_call_whose_gateway_was_taken_away_meanwhile_stays_in_doubt_without_be
         time_passes(16)
         tasks.sweep()
     assert (state_of(refund), outcomes()) == (RefundState.UNKNOWN, [(1, "unknown")])
-    assert GatewayAttempt.objects.get().times_asked < 5  # the pauses grow
+    assert 2 < GatewayAttempt.objects.get().times_tried < 5  # the pauses grow
 
 
 def test_a_hundred_attempts_that_are_not_due_hide_no_newer_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reconcile, "BATCH", 1)
     older, newer = in_doubt("timeout_before"), in_doubt_of_another_order()
     attempts = GatewayAttempt.objects.all()
-    attempts.filter(allocation__refund=older).update(asked_at=timezone.now(), times_asked=4)
+    attempts.filter(allocation__refund=older).update(asked_at=timezone.now(), times_tried=4)
     reconcile.reconcile()
     assert (state_of(older), state_of(newer)) == (RefundState.UNKNOWN, RefundState.SUCCEEDED)
 
 
-def in_doubt_of_another_order() -> Refund:
+def in_doubt_of_another_order(number: str = "6302") -> Refund:
     switch_on("timeout_after")
-    refund = pending_refund(cast.place("6302", lines=[("書", 100, 1)]), (1, 1, "other"))
+    refund = pending_refund(cast.place(number, lines=[("書", 100, 1)]), (1, 1, "other"))
     tasks.send_refund(refund.pk)
     return refund
 

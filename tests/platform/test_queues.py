@@ -1,9 +1,12 @@
 """Which job waits behind which: what repairs and what pays never waits behind a stranger's server or a silent model."""
 
+import inspect
+
 from django.conf import settings
 
 from backoffice.celery import app
 from backoffice.local.stack import WORKERS
+from refunds import ending, release, tasks
 
 PROCESSES = [set(queues.split(",")) for queues, _ in WORKERS.values()]
 
@@ -33,7 +36,8 @@ def test_neither_turns_nor_payments_share_a_process_with_the_sweepers_or_the_sho
         assert not process & {"sweep", "shop"}
 
 
-def test_the_sweepers_have_a_thread_each_and_one_to_spare() -> None:
+def test_the_sweepers_have_a_thread_each_and_every_step_that_waits_for_others_and_one_to_spare() -> None:
+    waits = {inspect.unwrap(step) for step in tasks.STEPS} - {ending.expire_quotes, release.expire_approvals}
     sweeps = [name for name in settings.CELERY_BEAT_SCHEDULE if queue_of(name) in {"sweep", "shop"}]
     (threads,) = [threads for queues, threads in WORKERS.values() if "sweep" in queues.split(",")]
-    assert threads == len(sweeps) + 1
+    assert threads == len(sweeps) + len(waits) - 1 + 1
