@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from orders import audit, goods
@@ -10,11 +11,11 @@ from orders.actors import Actor, NotAllowed
 from orders.announce import announce
 from orders.bodies import AddressBody
 from orders.errors import NotFound, Refusal
-from orders.models import Order
+from orders.models import Order, ShipmentLine
 from orders.states import PICKUP_METHODS
 from orders.strict import validated
 
-__all__ = ["PERMISSION", "AddressBody", "address_as_dict", "change_address", "check_change"]
+__all__ = ["PERMISSION", "AddressBody", "address_as_dict", "anything_to_send", "change_address", "check_change"]
 
 PERMISSION: Final = "orders.change_address"
 # The agent asks for a card; the press on it is the customer's own.
@@ -34,7 +35,7 @@ def check_change(order: Order, body: object) -> dict[str, str]:
 
 @transaction.atomic
 def change_address(*, order: Order, body: object, actor: Actor, request_ref: str = "") -> Order:
-    """Send what is not packed yet to the address of an `AddressBody`. The same address again changes nothing.
+    """Send what is not packed, replacements too, to the address of an `AddressBody`. The same again changes nothing.
 
     By the order's customer, or by staff with `orders.change_address`. `request_ref` says in the history through what it
     was asked for. Raises NotAllowed, NotFound, InvalidInput, and Refusal `pickup_order` or `already_shipped`.
@@ -72,6 +73,14 @@ def address_as_dict(order: Order) -> dict[str, str] | None:
     return address
 
 
+def anything_to_send(order: Order) -> bool:
+    """Whether goods of the order will leave yet: not packed, or to be sent in the place of others."""
+    reserved = Q(exchanging_quantity__gt=0) | Q(resending_quantity__gt=0)
+    if any(line.unfulfilled_quantity for line in order.lines.all()):
+        return True
+    return ShipmentLine.objects.filter(reserved, shipment__order=order).exists()
+
+
 def _wanted(body: object) -> dict[str, str]:
     facts: dict[str, Any] = validated(AddressBody, body)
     return {name: facts[name] for name in FIELDS}
@@ -93,7 +102,7 @@ def _refuse_too_late(order: Order) -> None:
             _("Order %(number)s is picked up and not sent to an address.") % {"number": order.number},
             hint=_("To have it sent instead, a person of the shop must look at it."),
         )
-    if not any(line.unfulfilled_quantity for line in order.lines.all()):
+    if not anything_to_send(order):
         raise Refusal(
             "already_shipped",
             _("Nothing of order %(number)s is left to be packed: its parcels go where they are addressed.")

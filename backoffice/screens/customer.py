@@ -24,6 +24,7 @@ from backoffice.screens.card_words import BLANK_CARD, chat_words
 from backoffice.screens.timeline import Timeline, fold
 from orders.access import Shopper, order_for_shopper, orders_of, shopper_of
 from orders.actors import customer_actor
+from orders.address import anything_to_send
 from orders.models import Order
 from refunds import returns, selectors
 from refunds.access import find
@@ -113,7 +114,7 @@ def side_context(order: Order) -> dict[str, Any]:
     return {
         "order": order,
         "lines": lines,
-        "can_change_address": any(line.item.unfulfilled_quantity for line in lines),
+        "can_change_address": anything_to_send(order),
         "price_rows": receipt.price_rows(order),
         "payment_rows": receipt.payment_rows(order),
         **money_and_goods_back(order),

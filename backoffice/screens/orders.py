@@ -18,6 +18,7 @@ from backoffice.screens import approval_rows, receipt, refund_rows, replacement_
 from backoffice.screens.choices import could_be_an_exception, is_lost, may_be_exchanged, not_taken_back, rows_of
 from backoffice.screens.gate import ORDERS, permissions_of, staff_screen
 from orders.access import order_for_staff
+from orders.address import anything_to_send
 from orders.models import AuditEvent, CustomerLink, Order, Payment, Shipment
 from orders.states import PICKUP_METHODS
 from orders.store_credit import balance
@@ -92,6 +93,7 @@ def order_context(request: HttpRequest, order: Order, form: QueryDict | None = N
         "replacements": replacement_rows.of_order(order),
         "returns": return_rows.of_order(order),
         "anything_to_pack": any(group.state == "unfulfilled" for group in groups),
+        "anything_to_send": anything_to_send(order),
         "is_picked_up": order.shipping_method in PICKUP_METHODS,
     }
     if may["refunds"]:

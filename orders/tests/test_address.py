@@ -13,7 +13,7 @@ from pytest_django import Settings
 from orders.actors import Actor, NotAllowed, agent_actor
 from orders.address import address_as_dict, change_address, check_change
 from orders.errors import InvalidInput, NotFound, Refusal
-from orders.goods import cancel_units
+from orders.goods import Hold, cancel_units, hold_units, release_units
 from orders.models import AuditEvent, Order, OrderAnnouncement, Shipment
 from orders.selectors import order_as_dict
 from orders.shipments import pack_order
@@ -107,6 +107,17 @@ def test_as_long_as_something_is_not_packed_it_can_be_changed() -> None:
 def test_what_was_cancelled_is_not_sent_anywhere() -> None:
     order = cast.place("7002", shipping=PAID_DELIVERY, shipments=[shipment_body({1: 1})])
     cancel_units(line=cast.line(order, 2), quantity=1)
+    assert refusal(order) == "already_shipped"
+
+
+@pytest.mark.parametrize("hold", ["exchanging", "resending"])
+def test_what_waits_to_be_sent_in_the_place_of_other_goods_counts_until_it_has_left(hold: Hold) -> None:
+    order = cast.place("7002", shipping=PAID_DELIVERY, shipments=[shipment_body({1: 1, 2: 1})])
+    assert refusal(order) == "already_shipped"
+    hold_units(shipment_line=cast.shipment_line(order, 1), quantity=1, hold=hold)
+    assert check_change(order, OFFICE) == OFFICE
+    release_units(shipment_line=cast.shipment_line(order, 1), quantity=1, hold=hold)
+    hold_units(shipment_line=cast.shipment_line(order, 1), quantity=1, hold="replaced")
     assert refusal(order) == "already_shipped"
 
 

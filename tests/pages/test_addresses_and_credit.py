@@ -6,6 +6,7 @@ from orders import store_credit
 from orders.models import Order
 from orders.tests import cast
 from orders.tests.factories import FREE_DELIVERY, shipment_body
+from refunds.tests.going_back import leaves, sent_again
 from tests.pages.visiting import signed_in, text_of
 
 pytestmark = pytest.mark.django_db
@@ -42,6 +43,20 @@ def test_it_is_changed_while_anything_is_unpacked() -> None:
     order.refresh_from_db()
     assert order.shipping_address == {**ADDRESS, "street": "信義路 5 號"}
     assert "信義路 5 號" in text_of(answer)
+
+
+def test_lost_goods_that_are_to_be_sent_again_can_go_elsewhere_until_they_have_left() -> None:
+    order = to_be_sent(shipments=[shipment_body({1: 1, 2: 1}, state="lost")])
+    staff, street = signed_in("staff"), {**ADDRESS, "street": "信義路 5 號"}
+    assert PATH not in text_of(staff.get("/staff/orders/9601/"))
+    replacement = sent_again(order, (1, 1, "lost"))
+    assert PATH in text_of(staff.get("/staff/orders/9601/"))
+    assert "信義路 5 號" in text_of(staff.post(PATH, street, follow=True))
+    leaves(replacement)
+    assert PATH not in text_of(staff.get("/staff/orders/9601/"))
+    assert staff.post(PATH, ADDRESS).status_code == 409
+    order.refresh_from_db()
+    assert order.shipping_address == street
 
 
 @pytest.mark.parametrize("wrong", [{"phone": "abc"}, {"recipient": ""}, {"street": "長" * 300}, {"postal_code": "?"}])
