@@ -299,6 +299,7 @@ if ORDER_WEBHOOK_URL and len(ORDER_WEBHOOK_SECRET) < 16:
         "ORDER_WEBHOOK_SECRET is too short: with ORDER_WEBHOOK_URL it must be a random text of at least 16 characters."
     )
 CUSTOMER_LINK_DAYS = number("CUSTOMER_LINK_DAYS", 14, lowest=1)
+RETURN_SEND_BY_DAYS = number("RETURN_SEND_BY_DAYS", 30, lowest=1)
 # Alerts are kept and shown to staff in any case; with an address they also go there.
 STAFF_ALERT_EMAIL = env.str("STAFF_ALERT_EMAIL", default="").strip()
 if STAFF_ALERT_EMAIL and not re.fullmatch(r"[^@\s,;<>]+@[^@\s,;<>]+", STAFF_ALERT_EMAIL):

@@ -217,6 +217,8 @@ class AlertKind(models.TextChoices):
     OWED_GOODS = "owed_goods", _("a customer has waited too long for goods")
     DIFFERENCE = "difference", _("our books and the provider's differ")
     NOT_ANNOUNCED = "not_announced", _("the provider reports a refund that we did not ask for")
+    ARRIVED_AFTER_ALL = "arrived_after_all", _("goods that were settled as lost have arrived after all")
+    NOT_SENT_BACK = "not_sent_back", _("goods of a return have not come for a long time")
 
 
 class PolicyState(models.TextChoices):

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from orders.jobs import one_at_a_time
-from refunds import alerts, books, ending, provider_events, reconcile, release, send
+from refunds import alerts, books, ending, parcels_astray, provider_events, reconcile, release, send
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
 from refunds.states import AllocationState, RefundState
 
@@ -43,8 +43,8 @@ def compare_books() -> None:
 @shared_task(name="refunds.tasks.raise_overdue")
 @one_at_a_time
 def raise_overdue() -> None:
-    """Money and goods that customers have waited for too long; and mail of alerts that was not sent."""
-    for step in (alerts.raise_overdue, alerts.mail_waiting):
+    """Money and goods that are waited for too long, parcels that went astray; and mail of alerts that was not sent."""
+    for step in (alerts.raise_overdue, parcels_astray.raise_astray, alerts.mail_waiting):
         _guarded(step, step.__name__)
 
 
