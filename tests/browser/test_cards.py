@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, expect
 from backoffice.local.stack import Stack
 from orders.tests.factories import FREE_DELIVERY, ago, line_body, order_body, shipment_body
 from tests.browser.visit import WAIT, Visit
-from tests.stack import Visitor
+from tests.stack import Visitor, rows, wait_until
 
 Open = Callable[..., Visit]
 HOME = {
@@ -92,3 +92,53 @@ def test_lost_goods_are_sent_again_by_a_press_on_a_phone(visit: Open, stack: Sta
     ming.sees(ming.card("resend", "confirmed"))
     expect(ming.said_by("agent").filter(has_text="rp_").last).to_be_visible(timeout=WAIT)
     assert ming.problems == []
+
+
+def reserved(stack: Stack, sku: str) -> int:
+    return int(rows(stack, "select reserved from orders_product where sku = %s", sku)[0]["reserved"])
+
+
+def replacements(stack: Stack, number: str) -> list[dict[str, Any]]:
+    """What is put aside for the order: number and state of the replacement, the return it hangs on, and its product."""
+    return rows(
+        stack,
+        "select r.id, r.state, r.return_request_id, p.sku, l.quantity from refunds_replacement r "
+        "join orders_order o on o.id = r.order_id join refunds_replacementline l on l.replacement_id = r.id "
+        "left join orders_product p on p.id = l.product_id where o.number = %s",
+        number,
+    )
+
+
+def test_an_exchange_for_another_product_of_the_same_price_by_a_press(visit: Open, stack: Stack) -> None:
+    number = order_with_everything(stack, "5531-white")
+    before = reserved(stack, "EAR-WHITE")
+    ming = visit("ming")
+    ming.open_order(number)
+    ming.write("藍牙耳機想換成白色的")
+    card = ming.sees(ming.card("exchange"))
+    drawn_by_script = shown_part(card)
+    expect(card.locator(".card-item-name")).to_contain_text("藍牙耳機 × 1")
+    expect(card.locator(".card-becomes")).to_have_text("藍牙耳機 白")
+    assert replacements(stack, number) == []
+    ming.shoot("13-exchange")
+    ming.page.reload()
+    card = ming.sees(ming.card("exchange"))
+    assert shown_part(card) == drawn_by_script
+
+    ming.press(card, "確認換貨")
+    ming.sees(ming.card("exchange", "confirmed"))
+    (put_aside,) = wait_until(lambda: replacements(stack, number))
+    assert (put_aside["state"], put_aside["sku"], put_aside["quantity"]) == ("reserved", "EAR-WHITE", 1)
+    assert reserved(stack, "EAR-WHITE") == before + 1
+    ming.sees(ming.said_by("agent").filter(has_text=put_aside["return_request_id"]))
+    ming.page.reload()
+    so_far = ming.page.locator("#order-side")
+    expect(so_far).to_contain_text("換貨中")
+    expect(so_far).to_contain_text(put_aside["return_request_id"])
+    expect(so_far).to_contain_text("藍牙耳機 白 × 1")
+    assert ming.problems == []
+
+    auditor = visit("auditor")
+    auditor.page.goto(f"/admin/refunds/replacement/{put_aside['id']}/change/")
+    expect(auditor.page.locator("#content")).to_contain_text("藍牙耳機 白")
+    expect(auditor.page.locator("#content")).to_contain_text(put_aside["return_request_id"])
