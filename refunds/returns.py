@@ -47,7 +47,7 @@ def open_return(*, order: Order, quote: RefundQuote, actor: Actor, note: str) ->
 def request_exchange(
     *, order: Order, lines: Sequence[LineChoice], actor: Actor, request_ref: str, note: str = ""
 ) -> Return:
-    """Open an exchange, for the customer of the order or by staff; the same `request_ref` again gives the same one.
+    """Open an exchange, for the customer of the order or by staff; its `request_ref` again gives the same one.
 
     The stock of what will be sent is reserved with it. Raises NotFound, NotAllowed, what `check_exchange` raises, and
     Refusal reference_reused where `request_ref` was used for other goods.

@@ -50,7 +50,7 @@ class Return(models.Model):
         Refund, null=True, blank=True, on_delete=models.PROTECT, related_name="return_request", verbose_name=_("refund")
     )
     # Who asked for it, so that asking twice (a job delivered again) makes one return.
-    request_ref = models.CharField(_("request reference"), max_length=80, unique=True)
+    request_ref = models.CharField(_("request reference"), max_length=80)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
@@ -58,11 +58,12 @@ class Return(models.Model):
         verbose_name_plural = _("returns")
         ordering = ["-created_at"]
         constraints = [
+            models.UniqueConstraint(fields=["request_ref", "order"], name="return_asked_for_once"),
             models.CheckConstraint(
                 condition=Q(kind=ReturnKind.EXCHANGE, quote__isnull=True)
                 | Q(kind=ReturnKind.REFUND, quote__isnull=False),
                 name="return_for_refund_has_its_quote",
-            )
+            ),
         ]
 
     def __str__(self) -> str:
@@ -160,7 +161,7 @@ class Replacement(models.Model):
         verbose_name=_("confirming account"),
     )
     note = models.TextField(_("note"), blank=True)
-    request_ref = models.CharField(_("request reference"), max_length=80, unique=True)
+    request_ref = models.CharField(_("request reference"), max_length=80)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
 
@@ -170,6 +171,7 @@ class Replacement(models.Model):
         ordering = ["-created_at"]
         indexes = [models.Index(fields=["state", "created_at"])]
         constraints = [
+            models.UniqueConstraint(fields=["request_ref", "order"], name="replacement_asked_for_once"),
             models.CheckConstraint(
                 condition=Q(state=ReplacementState.SENT, shipment__isnull=False)
                 | (~Q(state=ReplacementState.SENT) & Q(shipment__isnull=True)),

@@ -132,6 +132,13 @@ class TestWhatMayBeHadInstead:
                 parse_exchange({"lines": [wrong]})
 
 
+def test_a_reference_is_one_of_its_order_and_means_another_exchange_on_another() -> None:
+    first = exchange(earphones(1), ref="card_1")
+    second = exchange(cast.place("7802", lines=[("殼", 300, 1)], shipments=[shipment_body({1: 1})]), ref="card_1")
+    assert first.pk != second.pk
+    assert exchange(first.order, ref="card_1") == first
+
+
 class TestStock:
     def test_it_is_reserved_when_the_exchange_is_asked_for_and_used_when_the_new_goods_leave(self) -> None:
         order = earphones()

@@ -82,6 +82,13 @@ def test_the_same_request_again_is_the_same_replacement() -> None:
     assert (Replacement.objects.count(), stock_of()) == (1, (3, 1))
 
 
+def test_on_another_order_the_same_reference_is_another_replacement() -> None:
+    first = sent_again(lost_earphones(1), LOST)
+    other = cast.place("7802", lines=[("殼", 300, 1)], shipments=[shipment_body({1: 1}, state="lost")])
+    assert sent_again(other, LOST).pk != first.pk
+    assert sent_again(first.order, LOST) == first
+
+
 def test_the_same_reference_for_other_goods_is_refused() -> None:
     order = lost_earphones()
     sent_again(order, LOST)
