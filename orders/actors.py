@@ -38,6 +38,13 @@ class Actor:
         if self.kind == "staff" and not (self.user and self.user.has_perm(permission)):
             raise NotAllowed(permission)
 
+    def require_staff(self, permission: str) -> User:
+        """The account of the member of staff who has the permission: a thing for staff alone. Raises `NotAllowed`."""
+        if self.kind != "staff" or self.user is None:
+            raise NotAllowed(permission)
+        self.require(permission)
+        return self.user
+
 
 def staff_actor(user: User | AbstractBaseUser | AnonymousUser, **correlation: Any) -> Actor:
     assert isinstance(user, User)

@@ -21,7 +21,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from orders import audit
-from orders.actors import Actor, NotAllowed, system_actor
+from orders.actors import Actor, system_actor
 from orders.models import AuditEvent, Order
 from refunds import errors, selectors
 from refunds.choices import clean_note
@@ -76,9 +76,7 @@ def settle(*, alert_id: int, actor: Actor, note: str) -> StaffAlert:
 
     Raises NotAllowed, NotFound, InvalidInput (`note`), and Refusal wrong_state where it is settled already.
     """
-    if actor.kind != "staff":
-        raise NotAllowed(SETTLE)
-    actor.require(SETTLE)
+    actor.require_staff(SETTLE)
     text = clean_note(note, required=True)
     fields = {"settled_at": timezone.now(), "settled_by": actor.user, "note": text}
     moved = StaffAlert.objects.filter(pk=alert_id, settled_at=None).update(**fields)

@@ -11,7 +11,7 @@ from typing import Final
 
 from django.db import transaction
 
-from orders.actors import Actor, NotAllowed
+from orders.actors import Actor
 from orders.errors import Refusal
 from orders.models import Order
 from refunds import access, approval_states, errors, locks, overrides, payout, release, return_states
@@ -115,7 +115,7 @@ def _send(decision: _Decision) -> None:
 
 def _approval_of(refund_id: str, actor: Actor) -> str:
     """Which question the refund has been, or is, about. Raises NotAllowed, NotFound, Refusal wrong_state."""
-    _may_decide(actor)
+    actor.require_staff(APPROVE)
     refund = access.find(Refund.objects.select_related("approval"), refund_id)
     if refund is None:
         raise errors.no_such_refund()
@@ -125,15 +125,9 @@ def _approval_of(refund_id: str, actor: Actor) -> str:
     return approval.pk
 
 
-def _may_decide(actor: Actor) -> None:
-    if actor.kind != "staff":
-        raise NotAllowed(APPROVE)
-    actor.require(APPROVE)
-
-
 def _locked(approval_id: str, actor: Actor, reason: str) -> _Decision:
     """Order, approval and what it is about, locked in this order; for somebody who may decide, while it waits."""
-    _may_decide(actor)
+    actor.require_staff(APPROVE)
     order, approval = locks.order_and_approval(approval_id)
     if actor.user is not None and actor.user.pk in _concerned(order, approval):
         raise errors.own_decision()

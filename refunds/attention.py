@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from orders import audit
-from orders.actors import Actor, NotAllowed
+from orders.actors import Actor
 from refunds import errors, locks, outcome
 from refunds.choices import clean_note
 from refunds.holding import MoneyMoved, hold_money, release_money
@@ -60,9 +60,7 @@ def admit_failure(*, refund_id: str, actor: Actor, note: str) -> Refund:
 
 def _troubled(refund_id: str, actor: Actor, note: str, **which: Any) -> tuple[str, Refund, Sequence[GatewayAttempt]]:
     """The note, and the refund with its attempts that nobody has settled, its order and itself locked."""
-    if actor.kind != "staff":
-        raise NotAllowed(RETRY)
-    actor.require(RETRY)
+    actor.require_staff(RETRY)
     text = clean_note(note, required=True)
     _, refund = locks.order_and_refund(refund_id)
     troubled = GatewayAttempt.objects.filter(allocation__refund=refund, settled_at=None, **which).exclude(trouble="")

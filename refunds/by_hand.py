@@ -9,7 +9,7 @@ from typing import Final
 from django.db import transaction
 
 from orders import audit
-from orders.actors import Actor, NotAllowed
+from orders.actors import Actor
 from orders.models import Order
 from refunds import errors, locks, outcome, reported_before, selectors
 from refunds.choices import clean_note
@@ -29,9 +29,7 @@ def paid_by_hand(*, refund_id: str, external_ref: str, actor: Actor, note: str) 
     InvalidInput (`note`), and Refusal wrong_state (nothing of it was refused), paid_already, reference_reused, or
     reported_already (the provider has reported one of the same amount under another number).
     """
-    if actor.kind != "staff":
-        raise NotAllowed(RECORD)
-    actor.require(RECORD)
+    actor.require_staff(RECORD)
     text = clean_note(note, required=True)
     with transaction.atomic():
         return _paid(refund_id, external_ref, actor, text)

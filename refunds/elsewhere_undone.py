@@ -5,7 +5,7 @@ The booking stays in the history; its goods count as kept again, and the payment
 
 from django.db import transaction
 
-from orders.actors import Actor, NotAllowed
+from orders.actors import Actor
 from refunds import errors, locks
 from refunds.choices import clean_note
 from refunds.elsewhere import RECORD
@@ -21,9 +21,7 @@ def undo(*, refund_id: str, actor: Actor, note: str) -> Refund:
     Its number is free for another booking. Raises NotAllowed, NotFound, InvalidInput (`note`), and Refusal wrong_state
     for a refund that was not made elsewhere.
     """
-    if actor.kind != "staff":
-        raise NotAllowed(RECORD)
-    actor.require(RECORD)
+    actor.require_staff(RECORD)
     text = clean_note(note, required=True)
     order, refund = locks.order_and_refund(refund_id)
     if refund.kind != RefundKind.ELSEWHERE:

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from orders import audit, goods
-from orders.actors import Actor, NotAllowed, staff_actor
+from orders.actors import Actor, staff_actor
 from orders.errors import Refusal
 from orders.models import Order
 from orders.money import format_money
@@ -41,7 +41,7 @@ def ask(*, order: Order, choices: Sequence[LineChoice], reason: str, actor: Acto
     Its quote is open for as long as the approval waits, and nobody can redeem it meanwhile. Nothing is held.
     Raises NotAllowed, InvalidInput, and Refusal no_exception_needed, already_asked, or what no exception helps against.
     """
-    _may_ask(actor)
+    actor.require_staff(ASK)
     text = clean_note(reason, field="reason", required=True)
     wanted = _to_return(choices)
     with transaction.atomic():
@@ -68,7 +68,7 @@ def preview(*, order: Order, choices: Sequence[LineChoice], actor: Actor) -> dic
 
     By whoever may ask for it, and with the same refusals.
     """
-    _may_ask(actor)
+    actor.require_staff(ASK)
     rules = policy_for(order)
     overrides, picked = _pick(order, _to_return(choices), rules)
     settlement = work_out(order=order, action=QuoteAction.RETURN, picked=picked, rules=rules).settlement
@@ -81,12 +81,6 @@ def preview(*, order: Order, choices: Sequence[LineChoice], actor: Actor) -> dic
         "steps": step_lines(steps, order.currency, names),
         "overrides": overrides,
     }
-
-
-def _may_ask(actor: Actor) -> None:
-    if actor.kind != "staff":
-        raise NotAllowed(ASK)
-    actor.require(ASK)
 
 
 def _to_return(choices: Sequence[LineChoice]) -> list[LineChoice]:

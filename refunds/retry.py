@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from orders import audit
-from orders.actors import Actor, NotAllowed
+from orders.actors import Actor
 from orders.jobs import enqueue_on_commit
 from orders.models import Order, Payment
 from refunds import charges, errors, locks, outcome, reported_before, tasks
@@ -31,9 +31,7 @@ def retry(*, refund_id: str, actor: Actor, payment_id: str | None = None, note: 
     NotFound, and Refusal wrong_state (nothing of it was refused), paid_already, may_be_paid (money of the order has
     gone back, and nobody has said what for) or payment_cannot_take.
     """
-    if actor.kind != "staff":
-        raise NotAllowed(RETRY)
-    actor.require(RETRY)
+    actor.require_staff(RETRY)
     text = clean_note(note)
     order, refund = locks.order_and_refund(refund_id)
     parts = unpaid_parts(refund)

@@ -176,9 +176,7 @@ def withdraw(*, return_id: str, actor: Actor, note: str = "") -> Return:
 
 def locked(return_id: str, actor: Actor) -> Return:
     """The return with its order locked, for staff who handle goods. Raises NotAllowed, NotFound."""
-    if actor.kind != "staff":
-        raise NotAllowed(HANDLE)
-    actor.require(HANDLE)
+    actor.require_staff(HANDLE)
     return _locked(return_id, actor)
 
 
