@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from orders.models import Order
 from refunds import errors
@@ -31,24 +32,27 @@ def policy_for(order: Order) -> RefundPolicy:
     return policy
 
 
-def history_of(order: Order, *, without: Return | None = None) -> History:
+def history_of(order: Order, *, without: Return | None = None, counts: bool = True) -> History:
     """Everything that counts as spent: refunds that are not released, and the promises of open returns.
 
     Compensation is only in what the payments have left. `without`: a return that is being settled now, and therefore
-    counts neither as gone nor as promised. Raises the refusal needs_assignment.
+    counts neither as gone nor as promised; `counts`: whether it does towards the fee. Raises the refusal
+    needs_assignment.
     """
     refunds = spent_refunds(order)
     _refuse_unassigned(order, refunds)
     promises = [item for item in open_promises(order) if item != without]
     promised = [item.quote for item in promises if item.quote is not None]
     counted = [*(refund.quote for refund in refunds if refund.quote is not None), *promised]
+    returns = _returns_that_count(refunds, promises)
+    first = min([*returns, without] if without and counts else returns, key=_asked_for, default=None)
     payments = list(order.payments.all())
     promise = sum(quote.amount for quote in promised)
     ledger = Ledger(
         paid=sum(payment.amount for payment in payments),
         refunded=sum(quote.amount for quote in counted),
-        fees_taken=sum(quote.fee for quote in counted),
-        returns_counted=_returns_before(without, refunds, promises),
+        fees_taken=sum(quote.fee for quote in counted) - _no_longer_due(first, refunds),
+        returns_counted=sum(without is None or _asked_for(item) < _asked_for(without) for item in returns),
         payments_left=max(sum(payment.left for payment in payments) - promise, 0),
     )
     return History(gone=_departures(counted), ledger=ledger)
@@ -82,16 +86,27 @@ def is_promise(item: Return) -> bool:
     return item.kind == ReturnKind.REFUND and item.state in OPEN_RETURNS and item.refund_id is None
 
 
-def _returns_before(settled: Return | None, refunds: Iterable[Refund], promises: Iterable[Return]) -> int:
-    """How many returns count towards the fee; for one that is being settled, those that were asked for before it.
+def _returns_that_count(refunds: Iterable[Refund], promises: Iterable[Return]) -> list[Return]:
+    """Towards the fee. For one that is being settled, only those do that were asked for before it.
 
     So the first return stays free even if the parcel of the second arrives first.
     """
-    counting = [refund.return_request for refund in refunds if refund.quote and refund.quote.counts_as_return]
-    counting += [item for item in promises if item.quote is not None and item.quote.counts_as_return]
-    if settled is None:
-        return len(counting)
-    return sum((item.created_at, item.pk) < (settled.created_at, settled.pk) for item in counting)
+    settled = [refund.return_request for refund in refunds if refund.quote and refund.quote.counts_as_return]
+    return [*settled, *(item for item in promises if item.quote is not None and item.quote.counts_as_return)]
+
+
+def _asked_for(item: Return) -> tuple[datetime, str]:
+    return item.created_at, item.pk
+
+
+def _no_longer_due(first: Return | None, refunds: Iterable[Refund]) -> int:
+    """The fee of what is the first return by now: it was taken while an earlier one counted, which no more does.
+
+    A fee that is only promised is left in: the settlement of that return itself takes none.
+    """
+    if first is None:
+        return 0
+    return sum(refund.quote.fee for refund in refunds if refund.quote and refund.pk == first.refund_id)
 
 
 def _departures(quotes: Iterable[RefundQuote]) -> tuple[Departure, ...]:

@@ -36,6 +36,7 @@ __all__ = [
     "Step",
     "StepCode",
     "Terms",
+    "counts_as_return",
     "price",
     "settle",
 ]
@@ -97,7 +98,7 @@ def settle(
     before, after = price(terms, gone), price(terms, (*gone, *asked))
     carried = ledger.paid - ledger.refunded - ledger.fees_taken - before.total
     owed = carried + before.total - after.total
-    counts = action == "return" and not all(departure.shop_fault for departure in asked)
+    counts = counts_as_return(action, asked)
     fee = _return_fee(counts, owed, ledger, rules)
     amount = min(max(owed - fee, 0), ledger.payments_left)
     steps = (
@@ -110,6 +111,11 @@ def settle(
         Step("floor", max(-owed, 0), {}),
     )
     return Settlement(amount, fee, counts, tuple(step for step in steps if step.amount))
+
+
+def counts_as_return(action: str, asked: Sequence[Departure]) -> bool:
+    """Whether it counts towards the return fee: a return does, unless all its goods leave through the shop's fault."""
+    return action == "return" and not all(departure.shop_fault for departure in asked)
 
 
 def _check_asked(asked: Sequence[Departure], action: SettlementAction) -> None:

@@ -47,11 +47,13 @@ def work_out(
     *, order: Order, action: str, picked: Sequence[Picked], rules: RefundPolicy, without: Return | None = None
 ) -> Worked:
     """What giving back `picked` comes to. `without`: the return that is being settled by it."""
+    asked = [item.as_departure() for item in picked]
+    history = history_of(order, without=without, counts=policy.counts_as_return(action, asked))
     inputs: dict[str, Any] = {
         "terms": terms_of(order),
-        "ledger": (history := history_of(order, without=without)).ledger,
+        "ledger": history.ledger,
         "gone": history.gone,
-        "asked": [item.as_departure() for item in picked],
+        "asked": asked,
         "action": action,
         "rules": policy.Rules(return_fee=rules.return_fee, return_fee_enabled=rules.return_fee_enabled),
     }

@@ -72,6 +72,7 @@ class SettledOrder:
     fees_taken: int = 0
     returns_counted: int = 0
     compensated: int = 0
+    settled: list[tuple[tuple[Departure, ...], Settlement]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.paid < 0:
@@ -102,7 +103,23 @@ class SettledOrder:
         self.refunded += settlement.amount
         self.fees_taken += settlement.fee
         self.returns_counted += settlement.counts_as_return
+        self.settled.append((tuple(asked), settlement))
         return settlement
+
+    def withdraw_the_first(self) -> tuple[Departure, ...]:
+        """The first settlement was only a promise, and nothing comes of it: its goods are kept, the next is the first.
+
+        The fee of what is the first return by now was taken, and is no longer due.
+        """
+        asked, promise = self.settled.pop(0)
+        for departure in asked:
+            self.gone.remove(departure)
+        self.refunded -= promise.amount
+        self.returns_counted -= promise.counts_as_return
+        first = next((settlement for _, settlement in self.settled if settlement.counts_as_return), None)
+        if first is not None:
+            self.fees_taken -= first.fee
+        return asked
 
 
 def sums(settlement: Settlement) -> list[tuple[str, int]]:

@@ -81,6 +81,21 @@ def test_the_same_question_has_the_same_answer_and_asking_changes_nothing(story:
 
 
 @GENERATED
+@given(stories(), st.data())
+def test_a_fee_that_turns_out_not_to_be_due_is_given_back_with_what_comes_next(
+    story: Story, data: st.DataObject
+) -> None:
+    order, requests = story
+    meanwhile = data.draw(st.integers(1, len(requests)))
+    others = play(order, requests[:meanwhile])[1:]
+    again = Request("return", order.withdraw_the_first())
+    later = play(order, [*requests[meanwhile:], again])
+    assert order.refunded == order.paid - order.fees_taken
+    paid_for = [settlement.fee for settlement in (*others, *later) if settlement.counts_as_return][1:]
+    assert order.fees_taken == sum(paid_for)
+
+
+@GENERATED
 @given(stories(), st.integers(0, 3000))
 def test_compensation_lowers_what_is_left_and_payments_are_never_overdrawn(story: Story, compensation: int) -> None:
     order, requests = story
