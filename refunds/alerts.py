@@ -18,12 +18,12 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, Concat, Least
 from django.utils import timezone, translation
-from django.utils.translation import gettext as _
 
 from orders import audit
 from orders.actors import Actor, system_actor
 from orders.models import AuditEvent, Order
 from refunds import errors, selectors
+from refunds.alert_words import in_mail
 from refunds.choices import clean_note
 from refunds.models import GatewayAttempt, Refund, Return, StaffAlert
 from refunds.notices import tell_on_commit
@@ -246,14 +246,5 @@ def _to_mail(now: datetime) -> QuerySet[StaffAlert]:
 
 def _send(alert: StaffAlert) -> None:
     with translation.override(settings.LANGUAGE_CODE):
-        subject, body = in_words(alert)
+        subject, body = in_mail(alert)
     send_mail(subject, body, settings.DEFAULT_FROM_EMAIL, [settings.STAFF_ALERT_EMAIL])
-
-
-def in_words(alert: StaffAlert) -> tuple[str, str]:
-    """The alert as an e-mail: subject and body, without anything about the customer."""
-    number = alert.order.number if alert.order else "–"
-    words = {"what": alert.get_kind_display(), "order": number, "shop": settings.SHOP_NAME}
-    facts = "\n".join(f"{name}: {value}" for name, value in sorted(alert.facts.items()))
-    body = _("%(what)s\nOrder: %(order)s") % words
-    return _("[%(shop)s] %(what)s") % words, f"{body}\n{facts}\n\n{settings.SITE_URL}/staff/refunds/\n"

@@ -73,7 +73,7 @@ _CODES: Final[Mapping[str, Mapping[str, Words]]] = {
     "reason": _REASONS,
     "not_booked": _NOT_BOOKED,
 }
-_LABELS: Final[Mapping[str, Words]] = {
+LABELS: Final[Mapping[str, Words]] = {
     "difference": gettext_lazy("What differs"),
     "level": gettext_lazy("How late"),
     "days": gettext_lazy("Days waited"),
@@ -99,7 +99,12 @@ _LABELS: Final[Mapping[str, Words]] = {
 
 def facts_in_words(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The facts that people read, in a fixed order; what has no words here is left to the records."""
-    return [(str(label), _value(name, facts)) for name, label in _LABELS.items() if facts.get(name) not in (None, "")]
+    return [(str(label), said) for name, label in LABELS.items() if (said := in_words(name, facts))]
+
+
+def in_words(name: str, facts: Mapping[str, Any]) -> str:
+    """One fact as people read it; empty where it is not known."""
+    return _value(name, facts) if facts.get(name) not in (None, "") else ""
 
 
 def refused_because(code: str, message: str) -> str:
