@@ -47,7 +47,7 @@ def _paid(refund_id: str, external_ref: str, actor: Actor, note: str) -> Refund:
         refund.external_ref = external_ref
         refund.save(update_fields=["external_ref"])
     for part in parts:
-        number = reported[part.pk].external_ref if part.pk in reported else external_ref
+        number = (reported[part.pk].external_ref if part.pk in reported else None) or external_ref
         part.state, part.external_ref = AllocationState.SUCCEEDED, number
         part.save(update_fields=["state", "external_ref"])
         _record(refund, part, number, actor, note)
@@ -63,7 +63,7 @@ def _require_free(order: Order, external_ref: str, reported: Mapping[str, Refund
     reported_before.require_not_ours(order, external_ref)
 
 
-def _record(refund: Refund, part: RefundAllocation, external_ref: str | None, actor: Actor, note: str) -> None:
+def _record(refund: Refund, part: RefundAllocation, external_ref: str, actor: Actor, note: str) -> None:
     audit.record(
         action="allocation.paid_by_hand",
         actor=actor,
