@@ -19,6 +19,9 @@ _PARTLY: Final = _(
 )
 _NOTHING: Final = _("Done. By the rules of this order there is nothing to pay back (%(number)s).")
 _ELSEWHERE: Final = _("The shop has given you back %(amount)s in another way (%(number)s).")
+_ELSEWHERE_UNDONE: Final = _(
+    "That %(amount)s was given back in another way was entered by mistake: it does not count (%(number)s)."
+)
 _WAITS: Final = _(
     "The payment provider takes your refund of %(amount)s from %(moment)s on. It is sent by itself then, to %(to)s "
     "(%(number)s)."
@@ -72,7 +75,7 @@ def of_refund(refund: Refund) -> str:
         "number": refund.pk,
     }
     if refund.kind == RefundKind.ELSEWHERE:
-        return str(_ELSEWHERE) % words
+        return str(_ELSEWHERE_UNDONE if refund.state == RefundState.REJECTED else _ELSEWHERE) % words
     until = waits_until(refund)
     if until is not None:
         return str(_WAITS) % {**words, "moment": at_time(until)}

@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest
 from orders.access import Shopper, orders_of, shopper_of
 from orders.actors import Actor, NotAllowed, customer_actor, staff_actor
 from orders.models import Customer, Order
-from refunds import errors
+from refunds import errors, selectors
 from refunds.models import Approval, QuoteLine, Refund, RefundQuote, Replacement, Return
 from refunds.states import ONLY_STAFF_SAY, QuoteState
 
@@ -89,6 +89,8 @@ def _row_for(viewer: Viewer, rows: QuerySet[Row], public_id: str, permission: st
 
 
 def _for_customers(rows: QuerySet[Row]) -> QuerySet[Row]:
+    if issubclass(rows.model, Refund):
+        return rows.filter(selectors.FOR_CUSTOMERS)
     return rows.filter(FOR_CUSTOMERS) if issubclass(rows.model, RefundQuote) else rows
 
 

@@ -10,9 +10,12 @@ from orders.models import Order
 from refunds.models import Approval, GatewayAttempt, Refund, RefundAllocation, RefundQuote, Replacement, Return
 from refunds.states import (
     OPEN_RETURNS,
+    RELEASED,
     AllocationState,
     AttemptOutcome,
     QuoteState,
+    RefundKind,
+    RefundState,
     ReplacementKind,
     ReplacementState,
     ReturnState,
@@ -25,6 +28,8 @@ _OF_RETURN: Final = (*_LINES, "lines__findings", *(f"replacement__{name}" for na
 _WITH_RETURN: Final = ("order", "quote", "replacement__order", "replacement__shipment")
 # A gateway that has not made up its mind for so long is asked by a person.
 DOUBT_TO_LOOK_AT: Final = timedelta(days=1)
+# What was booked as made elsewhere and taken back is a mistake of the shop's: nothing that a customer was promised.
+FOR_CUSTOMERS: Final = ~Q(kind=RefundKind.ELSEWHERE, state=RefundState.REJECTED)
 
 
 def quotes() -> QuerySet[RefundQuote]:
@@ -79,6 +84,10 @@ def refunds_of(order: Order) -> QuerySet[Refund]:
     return refunds().filter(order=order)
 
 
+def refunds_shown_to_customer(order: Order) -> QuerySet[Refund]:
+    return refunds_of(order).filter(FOR_CUSTOMERS)
+
+
 def returns_of(order: Order) -> QuerySet[Return]:
     return returns().filter(order=order)
 
@@ -112,12 +121,13 @@ def paid_under(order: Order, external_ref: str) -> QuerySet[Refund]:
 def needs_a_look() -> QuerySet[Refund]:
     """Refunds that a person has to see to, the oldest first.
 
-    With a part that a gateway has refused, whatever the others do: goods are gone, money is not sent. Paid after a
-    refusal, or something else than was asked, and nobody has settled it yet. In doubt for longer than a day.
+    With a part that a gateway has refused, whatever the others do: goods are gone, money is not sent; not where all of
+    it was let go of. Paid after a refusal, or something else than was asked, and nobody has settled it yet. In doubt
+    for longer than a day.
     """
     in_doubt = Q(outcome=AttemptOutcome.UNKNOWN, started_at__lte=timezone.now() - DOUBT_TO_LOOK_AT)
     of_refund = GatewayAttempt.objects.filter(allocation__refund=OuterRef("pk"))
     attempts = of_refund.filter(in_doubt | (~Q(trouble="") & Q(settled_at=None)))
     refused = RefundAllocation.objects.filter(refund=OuterRef("pk"), state=AllocationState.FAILED)
-    rows = refunds().filter(Exists(refused) | Exists(attempts))
+    rows = refunds().filter((Exists(refused) & ~Q(state__in=RELEASED)) | Exists(attempts))
     return rows.order_by("created_at", "pk")

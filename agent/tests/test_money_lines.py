@@ -16,15 +16,26 @@ from orders.models import Order
 from orders.shipments import upsert_shipment
 from orders.tests import cast
 from orders.tests.factories import ago, fixed_discount, payment_body, shipment_body
-from refunds import acceptance, approvals, compensation, elsewhere, overrides, redeem, replacements, returns
+from refunds import (
+    acceptance,
+    approvals,
+    compensation,
+    elsewhere,
+    elsewhere_undone,
+    overrides,
+    redeem,
+    replacements,
+    returns,
+)
 from refunds.exchange_check import parse_exchange
-from refunds.models import Approval, Refund, RefundPolicy, Replacement, Return
+from refunds.models import Approval, Refund, Replacement, Return
 from refunds.outcome import move_refund
 from refunds.quotes import parse_choices
 from refunds.resend import resend
 from refunds.resend_check import parse_resend
 from refunds.states import AllocationState, RefundState
 from refunds.tests.ask import ask
+from refunds.tests.old_rules import published_long_ago
 
 pytestmark = pytest.mark.django_db
 
@@ -303,10 +314,7 @@ def test_an_exception_that_was_granted_tells_the_customer_what_to_do(order: Orde
 
 
 def test_an_exception_about_goods_that_have_come_back_is_told_by_their_refund(order: Order) -> None:
-    policy = RefundPolicy.objects.get(currency="TWD", version=1)
-    policy.pk, policy.version, policy.excluded_categories = None, 2, ["audio"]
-    policy.in_force_from = ago(days=30)
-    policy.save(force_insert=True)
+    published_long_ago(excluded_categories=["audio"])
     request = redeem.redeem(quote_id=ask(order, (1, 1, "defective")).pk, actor=cast.shopper()).return_request
     assert request is not None
     returns.receive(return_id=request.pk, actor=cast.staff("warehouse"))
@@ -330,3 +338,19 @@ def test_money_that_the_shop_gave_back_in_another_way_is_not_called_on_its_way(o
     money.tell("refund", refund.pk)
     (line,) = told(order, "status")
     assert "in another way" in line["text"]
+
+
+def test_what_was_given_back_in_another_way_by_mistake_is_taken_back_in_words_too(order: Order) -> None:
+    body = {
+        "external_ref": "CASH-2",
+        "amount": 100,
+        "payment_id": order.payments.get().pk,
+        "lines": [],
+        "for_goods": False,
+        "note": "in cash",
+    }
+    refund = elsewhere.record(order=order, body=body, actor=cast.staff("admin"))
+    elsewhere_undone.undo(refund_id=refund.pk, actor=cast.staff("admin"), note="mistyped")
+    money.tell("refund", refund.pk)
+    (line,) = told(order, "status")
+    assert "by mistake" in line["text"]

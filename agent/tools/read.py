@@ -108,7 +108,7 @@ def get_order(context: Context, arguments: Arguments) -> dict[str, Any]:
 def _given_back(order: Order) -> dict[str, list[dict[str, Any]]]:
     """Money and goods that went back to the customer, or are on their way. `kind` says what money was for."""
     return {
-        "refunds": [present.refund_as_dict(refund) for refund in selectors.refunds_of(order)],
+        "refunds": [present.refund_as_dict(refund) for refund in selectors.refunds_shown_to_customer(order)],
         "returns": [present.return_as_dict(item) for item in selectors.returns_of(order)],
         "replacements": [present.replacement_as_dict(item) for item in order.replacements.all()],
     }

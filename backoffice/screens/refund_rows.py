@@ -11,12 +11,15 @@ from orders.money import format_money
 from refunds import selectors
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
 from refunds.settling import by_machine
-from refunds.states import MAY_HAVE_FAILED, NOT_TO_BE_SENT, AllocationState, AttemptOutcome, RefundState
+from refunds.states import MAY_HAVE_FAILED, NOT_TO_BE_SENT, RELEASED, AllocationState, AttemptOutcome, RefundState
 
 
 @dataclass(frozen=True, slots=True)
 class RefundRow:
-    """`problem` says what has to be looked at, or is empty; `others` are payments that could take what was refused."""
+    """`problem` says what has to be looked at, or is empty; `others` are payments that could take what was refused.
+
+    `let_go`: nothing of it is paid any more, and how its parts had stood says nothing.
+    """
 
     refund: Refund
     problem: str
@@ -25,6 +28,7 @@ class RefundRow:
     has_to_be_settled: bool
     may_have_failed: bool
     has_to_be_assigned: bool
+    let_go: bool
 
 
 def needing_a_look() -> QuerySet[Refund]:
@@ -54,6 +58,7 @@ def _row(refund: Refund) -> RefundRow:
         has_to_be_settled=bool(unsettled),
         may_have_failed=any(attempt.trouble in MAY_HAVE_FAILED for attempt in unsettled),
         has_to_be_assigned=refund.needs_assignment,
+        let_go=refund.state in RELEASED,
     )
 
 
@@ -84,7 +89,7 @@ def _problem(refund: Refund, parts: list[RefundAllocation]) -> str:
     refused, paid = _in(parts, AllocationState.FAILED), _in(parts, AllocationState.SUCCEEDED)
     if not refused and refund.state == RefundState.UNKNOWN:
         return _("No answer from the provider. It is being asked; do not pay by other means before it is clear.")
-    if not refused:
+    if not refused or refund.state in RELEASED:
         return ""
     rest = refund.amount - refused - paid
     named = {"refused": refused, "paid": paid, "rest": rest}

@@ -41,6 +41,20 @@ def test_a_refund_for_goods_is_booked_once_and_the_goods_are_gone() -> None:
     assert refund.pk in text_of(answer)
 
 
+def test_one_that_did_not_take_place_is_told_to_staff_alone_and_nobody_is_said_to_have_refused_it() -> None:
+    order = delivered()
+    supervisor = signed_in("supervisor")
+    supervisor.post(PATH, form(order))
+    refund = Refund.objects.get()
+    assert refund.pk in text_of(signed_in("ming").get("/orders/9501/"))
+    supervisor.post(f"/staff/refunds/{refund.pk}/undo/", {"note": "打錯訂單了"})
+    assert refund.pk not in text_of(signed_in("ming").get("/orders/9501/"))
+    shown = text_of(supervisor.get("/staff/orders/9501/"))
+    assert refund.pk in shown
+    assert "拒絕" not in shown
+    assert refund.pk not in text_of(supervisor.get("/staff/refunds/"))
+
+
 def test_a_refund_for_no_goods_leaves_them_where_they_are() -> None:
     order = delivered()
     signed_in("supervisor").post(PATH, form(order, **{"for": "none"}))
