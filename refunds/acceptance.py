@@ -14,13 +14,12 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from orders import audit
 from orders.actors import Actor, system_actor
 from orders.errors import InvalidInput
 from orders.models import Order
 from refunds import exchange_errors, findings, payout, quotes, replacements, return_states, returns
 from refunds.choices import clean_note
-from refunds.ending import computed, correlation_of, spend
+from refunds.ending import spend
 from refunds.history import policy_for
 from refunds.models import RefundQuote, Replacement, Return, ReturnLine
 from refunds.overrides import EXCLUDED
@@ -157,15 +156,14 @@ def _fresh_quote(order: Order, request: Return, promised: RefundQuote, back: _Go
         "conversation_ref": promised.conversation_ref,
         "overrides": [EXCLUDED] if exception else [],
     }
-    quote = quotes.write_quote(order=order, action=QuoteAction.RETURN, picked=picked, worked=worked, rules=rules, **who)
-    audit.record(
-        action="quote.opened",
-        actor=RETURNS,
-        subject_type="quote",
-        subject_id=quote.pk,
+    return quotes.write_quote(
         order=order,
+        action=QuoteAction.RETURN,
+        picked=picked,
+        worked=worked,
+        rules=rules,
+        actor=RETURNS,
         chosen={"return_id": request.pk, "found": dict(back.reasons)},
-        computed={**computed(quote), "promised": promised.amount},
-        correlation=correlation_of(quote),
+        beside={"promised": promised.amount},
+        **who,
     )
-    return quote

@@ -222,27 +222,18 @@ def _quote(order: Order, refund: Refund, picked: list[Picked], actor: Actor) -> 
     settlement = policy.Settlement(refund.amount, fee=0, counts_as_return=False, steps=(step,))
     # Nobody can confirm it any more, so nothing is compared with it.
     fingerprint = hashlib.sha256(refund.pk.encode()).hexdigest()
-    quote = quotes.write_quote(
+    return quotes.write_quote(
         order=order,
         action=elsewhere_units.action_of(picked),
         picked=picked,
         worked=Worked(settlement, fingerprint),
         rules=policy_for(order),
+        actor=actor,
+        chosen={"refund_id": refund.pk, "lines": params["lines"]},
         asker=Asker.STAFF if actor.kind == "staff" else Asker.SYSTEM,
         asker_ref=f"elsewhere:{refund.pk}",
         asked_by=actor.user,
     )
-    audit.record(
-        action="quote.opened",
-        actor=actor,
-        subject_type="quote",
-        subject_id=quote.pk,
-        order=order,
-        chosen={"refund_id": refund.pk, "lines": params["lines"]},
-        computed=ending.computed(quote),
-        correlation=ending.correlation_of(quote),
-    )
-    return quote
 
 
 def _lines(picked: Iterable[Picked]) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from django.db import transaction
 from django.utils import timezone
 
-from orders import audit, goods
+from orders import goods
 from orders.actors import Actor, staff_actor
 from orders.errors import Refusal
 from orders.models import Order
@@ -49,8 +49,8 @@ def ask(*, order: Order, choices: Sequence[LineChoice], reason: str, actor: Acto
         rules = policy_for(order)
         overrides, picked = _pick(order, wanted, rules)
         _refuse_twice(order, picked)
-        quote = _write(order, picked, rules, overrides, actor)
-        _record(quote, wanted, actor)
+        chosen = {**describe(wanted), "overrides": overrides}
+        quote = _write(order, picked, rules, chosen, actor)
         return approval_states.ask(
             kind=ApprovalKind.OVERRIDE,
             order=order,
@@ -144,7 +144,9 @@ def _refuse_twice(order: Order, picked: Sequence[Picked]) -> None:
         raise errors.already_asked(first.quote.approval.pk)
 
 
-def _write(order: Order, picked: list[Picked], rules: RefundPolicy, overrides: list[str], actor: Actor) -> RefundQuote:
+def _write(
+    order: Order, picked: list[Picked], rules: RefundPolicy, chosen: dict[str, Any], actor: Actor
+) -> RefundQuote:
     worked = work_out(order=order, action=QuoteAction.RETURN, picked=picked, rules=rules)
     share_out(order, worked.settlement.amount, rules)
     assert actor.user is not None, "staff ask under their account"
@@ -154,23 +156,12 @@ def _write(order: Order, picked: list[Picked], rules: RefundPolicy, overrides: l
         picked=picked,
         worked=worked,
         rules=rules,
+        actor=actor,
+        chosen=chosen,
         expires_at=timezone.now() + APPROVAL_LIFE,
-        overrides=overrides,
+        overrides=chosen["overrides"],
         asker=Asker.STAFF,
         # Not the reference of their ordinary quotes: a new one of those must not supersede this.
         asker_ref=f"override:{actor.user.pk}",
         asked_by=actor.user,
-    )
-
-
-def _record(quote: RefundQuote, choices: list[LineChoice], actor: Actor) -> None:
-    audit.record(
-        action="quote.opened",
-        actor=actor,
-        subject_type="quote",
-        subject_id=quote.pk,
-        order=quote.order,
-        chosen={**describe(choices), "overrides": quote.overrides},
-        computed=ending.computed(quote),
-        correlation=ending.correlation_of(quote),
     )

@@ -3,7 +3,7 @@
 Flow: choices → units (`selection`) → settlement (`settling`, `policy`) → a `RefundQuote` that holds for some minutes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -101,18 +101,16 @@ def _ask(
     share_out(order, worked.settlement.amount, rules)
     supersede_open(order=order, asker_ref=asker_ref, actor=actor)
     who: dict[str, Any] = {"asker": asker, "asker_ref": asker_ref, "asked_by": actor.user, **refs}
-    quote = write_quote(order=order, action=action, picked=picked, worked=worked, rules=rules, **who)
-    audit.record(
-        action="quote.opened",
-        actor=actor,
-        subject_type="quote",
-        subject_id=quote.pk,
+    return write_quote(
         order=order,
+        action=action,
+        picked=picked,
+        worked=worked,
+        rules=rules,
+        actor=actor,
         chosen=describe(choices),
-        computed=computed(quote),
-        correlation=correlation_of(quote),
+        **who,
     )
-    return quote
 
 
 def _known(tool_call_ref: str | None) -> RefundQuote | None:
@@ -126,10 +124,16 @@ def write_quote(
     picked: Sequence[Picked],
     worked: Worked,
     rules: RefundPolicy,
+    actor: Actor,
+    chosen: Mapping[str, Any],
+    beside: Mapping[str, Any] | None = None,
     expires_at: datetime | None = None,
     **who: Any,
 ) -> RefundQuote:
-    """The rows of an open quote. `who`: the fields of `RefundQuote` that say who asked, and through what."""
+    """The rows of an open quote, and its line in the history: what `actor` chose, what it came to, `beside` what.
+
+    `who`: the fields of `RefundQuote` that say who asked, and through what.
+    """
     settlement = worked.settlement
     quote = RefundQuote.objects.create(
         order=order,
@@ -145,6 +149,21 @@ def write_quote(
         expires_at=expires_at or timezone.now() + timedelta(minutes=rules.quote_minutes),
         **who,
     )
+    _write_lines(quote, picked)
+    audit.record(
+        action="quote.opened",
+        actor=actor,
+        subject_type="quote",
+        subject_id=quote.pk,
+        order=order,
+        chosen=dict(chosen),
+        computed={**computed(quote), **(beside or {})},
+        correlation=correlation_of(quote),
+    )
+    return quote
+
+
+def _write_lines(quote: RefundQuote, picked: Sequence[Picked]) -> None:
     QuoteLine.objects.bulk_create(
         QuoteLine(
             quote=quote,
@@ -156,7 +175,6 @@ def write_quote(
         )
         for item in picked
     )
-    return quote
 
 
 def why_not(quote: RefundQuote) -> Refusal:

@@ -10,13 +10,15 @@ from orders.actors import NotAllowed, agent_actor, customer_actor
 from orders.errors import NotFound
 from orders.models import AuditEvent, LineItem, Payment, ShipmentLine
 from orders.tests import cast
-from orders.tests.factories import FREE_DELIVERY, fixed_discount, payment_body, shipment_body
+from orders.tests.factories import FREE_DELIVERY, ago, fixed_discount, payment_body, shipment_body
+from refunds import elsewhere, overrides
 from refunds.models import RefundQuote
 from refunds.quotes import asker_ref
 from refunds.redeem import redeem
 from refunds.states import Asker, QuoteState
-from refunds.tests.ask import ask
+from refunds.tests.ask import ask, choices
 from refunds.tests.browser import post_json, signed_in
+from refunds.tests.going_back import earphones, returned
 
 pytestmark = pytest.mark.django_db
 
@@ -142,6 +144,23 @@ def test_the_audit_keeps_what_was_chosen_and_what_was_computed() -> None:
     assert event.chosen["lines"][0]["line_item_id"] == "li_2"
     assert event.computed["amount"] == 230
     assert event.computed["policy_version"] == 1
+
+
+def test_whoever_writes_a_quote_writes_its_line_in_the_history_with_it() -> None:
+    """Asked for, worked out anew on acceptance, made for an exception, made for what was refunded elsewhere."""
+    returned(earphones(2), (1, 1, "changed_mind"))
+    days = {"packed_at": ago(days=12).isoformat(), "shipped_at": ago(days=11).isoformat()}
+    parcel = shipment_body({1: 1}, **days, delivered_at=ago(days=9).isoformat())
+    late = cast.place("6005", shipments=[parcel], placed_at=ago(days=13).isoformat())
+    overrides.ask(order=late, choices=choices((1, 1, "changed_mind")), reason="老客人", actor=cast.staff())
+    order = cast.order_5531()
+    body = {"payment_id": order.payments.get().pk, "amount": 380, "external_ref": "t1", "note": "匯款"}
+    lines = [{"line_item_id": "li_2", "quantity": 1}]
+    elsewhere.record(order=order, body={**body, "lines": lines}, actor=cast.staff("supervisor"))
+    told = AuditEvent.objects.filter(action="quote.opened")
+    quotes = RefundQuote.objects.values_list("pk", "amount")
+    assert {(event.subject_id, event.computed["amount"]) for event in told} == set(quotes)
+    assert (told.count(), len(quotes)) == (4, 4)
 
 
 def test_goods_are_split_over_two_payments_without_changing_the_amount() -> None:
