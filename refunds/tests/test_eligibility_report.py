@@ -9,9 +9,8 @@ from django.utils import timezone, translation
 from orders.errors import Refusal
 from orders.models import Order
 from orders.tests import cast
-from orders.tests.factories import ago, line_body, shipment_body
+from orders.tests.factories import line_body, shipment_body
 from refunds.eligibility_report import what_may_be_asked
-from refunds.models import RefundPolicy
 from refunds.redeem import redeem
 from refunds.tests.ask import ask
 from refunds.tests.browser import signed_in
@@ -25,6 +24,7 @@ from refunds.tests.going_back import (
     returned,
     sent_again,
 )
+from refunds.tests.old_rules import published_long_ago
 
 pytestmark = pytest.mark.django_db
 
@@ -73,10 +73,7 @@ def test_lost_goods_are_refunded_or_sent_again() -> None:
 
 
 def test_an_excluded_category_comes_back_only_through_the_shops_fault() -> None:
-    policy = RefundPolicy.objects.get(currency="TWD", version=1)
-    policy.pk, policy.version = None, 2
-    policy.in_force_from, policy.excluded_categories = ago(days=30), ["hygiene"]
-    policy.save(force_insert=True)
+    published_long_ago(excluded_categories=["hygiene"])
     lines = [line_body(1, "耳塞", 300, category="hygiene"), line_body(2, "盒", 100)]
     order = cast.place("7804", lines=lines, shipments=[shipment_body({1: 1, 2: 1})])
     told = the_one(order)

@@ -9,12 +9,12 @@ from django.utils import timezone, translation
 from orders.errors import Refusal
 from orders.models import Order
 from orders.tests import cast
-from orders.tests.factories import ago, line_body, shipment_body
+from orders.tests.factories import line_body, shipment_body
 from refunds import returns
 from refunds.acceptance import accept
 from refunds.eligibility_report import what_may_be_asked
 from refunds.exchange_check import Unit, check_exchange
-from refunds.models import Refund, RefundPolicy
+from refunds.models import Refund
 from refunds.tests.ask import Asked, ask, choices
 from refunds.tests.going_back import (
     earphones,
@@ -25,16 +25,14 @@ from refunds.tests.going_back import (
     states_of,
     warehouse,
 )
+from refunds.tests.old_rules import published_long_ago
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
 def no_hygiene_goods_back() -> None:
-    policy = RefundPolicy.objects.get(currency="TWD", version=1)
-    policy.pk, policy.version = None, 2
-    policy.in_force_from, policy.excluded_categories = ago(days=30), ["hygiene"]
-    policy.save(force_insert=True)
+    published_long_ago(excluded_categories=["hygiene"])
 
 
 def earplugs(**changes: Any) -> Order:

@@ -11,14 +11,15 @@ from orders.actors import Actor, NotAllowed
 from orders.errors import InvalidInput, NotFound, Refusal
 from orders.models import AuditEvent, Order
 from orders.tests import cast
-from orders.tests.factories import ago, fixed_discount, line_body, shipment_body
+from orders.tests.factories import fixed_discount, line_body, shipment_body
 from refunds import approvals, ending, overrides, release, returns
 from refunds.acceptance import accept
-from refunds.models import Approval, Refund, RefundPolicy, RefundQuote, Return
+from refunds.models import Approval, Refund, RefundQuote, Return
 from refunds.redeem import decline, redeem
 from refunds.states import ApprovalKind, ApprovalState, QuoteState, ReturnState
 from refunds.tests.ask import Asked, ask, choices
 from refunds.tests.going_back import received_return, warehouse
+from refunds.tests.old_rules import published_long_ago
 
 pytestmark = pytest.mark.django_db
 EARPHONES: Asked = (1, 1, "changed_mind")
@@ -33,10 +34,7 @@ def late_order(**changes: Any) -> Order:
 
 def hygiene_order() -> Order:
     """Delivered two days ago, of a category that a second version of the policy does not take back."""
-    policy = RefundPolicy.objects.get(currency="TWD", version=1)
-    policy.pk, policy.version = None, 2
-    policy.in_force_from, policy.excluded_categories = ago(days=30), ["hygiene"]
-    policy.save(force_insert=True)
+    published_long_ago(excluded_categories=["hygiene"])
     return cast.place(
         "7401",
         lines=[

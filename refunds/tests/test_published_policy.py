@@ -12,17 +12,13 @@ from refunds.history import policy_for
 from refunds.models import RefundPolicy
 from refunds.states import PolicyState
 from refunds.tests.ask import ask
+from refunds.tests.old_rules import published_long_ago
 
 pytestmark = pytest.mark.django_db
 
 
 def new_version(**changes: Any) -> RefundPolicy:
-    policy = RefundPolicy.objects.get(currency="TWD", version=1)
-    policy.pk, policy.version = None, 2
-    for name, value in changes.items():
-        setattr(policy, name, value)
-    policy.save(force_insert=True)
-    return policy
+    return published_long_ago(**changes)
 
 
 @pytest.mark.parametrize(
@@ -92,6 +88,23 @@ def test_the_database_publishes_no_draft_for_orders_of_the_past() -> None:
         sql(PolicyState.PUBLISHED, 2)
     RefundPolicy.objects.filter(version=2).update(in_force_from=timezone.now() + timedelta(hours=1))
     sql(PolicyState.PUBLISHED, 2)
+
+
+@pytest.mark.parametrize("state", [PolicyState.PUBLISHED, PolicyState.SUPERSEDED])
+def test_the_database_lets_no_rules_of_the_past_be_inserted(state: str) -> None:
+    order = cast.order_5531()
+    policy = RefundPolicy.objects.get(currency="TWD", version=1)
+    policy.pk, policy.version, policy.state = None, 2, state
+    policy.in_force_from, policy.return_fee = order.placed_at, 0
+    with pytest.raises(IntegrityError, match="rules of the past"), transaction.atomic():
+        policy.save(force_insert=True)
+    assert policy_for(order).version == 1
+
+
+def test_the_first_rules_of_a_currency_may_be_inserted_for_the_past() -> None:
+    policy = RefundPolicy.objects.get(currency="TWD", version=1)
+    policy.pk, policy.currency = None, "JPY"
+    policy.save(force_insert=True)
 
 
 def test_the_database_lets_nobody_publish_what_they_edited_last() -> None:

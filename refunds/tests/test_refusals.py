@@ -12,10 +12,11 @@ from orders.models import LineItem, Order, Payment
 from orders.shipments import pack_order, ship
 from orders.tests import cast
 from orders.tests.factories import payment_body, shipment_body
-from refunds.models import Refund, RefundPolicy
+from refunds.models import Refund
 from refunds.redeem import redeem
 from refunds.states import RefundState
 from refunds.tests.ask import ask
+from refunds.tests.old_rules import published_long_ago
 
 pytestmark = pytest.mark.django_db
 
@@ -140,10 +141,7 @@ def test_partly_packed_goods_say_how_many_can_still_be_cancelled() -> None:
 
 def test_excluded_goods_can_only_be_returned_when_they_are_defective() -> None:
     order = cast.order_5531()
-    policy = RefundPolicy.objects.get(currency="TWD")
-    policy.pk, policy.version = None, 2
-    policy.excluded_categories = ["audio"]
-    policy.save()
+    published_long_ago(excluded_categories=["audio"])
     refusal = refused("excluded_category", lambda: ask(order, (1, 1, "changed_mind")))
     assert "unless the shop is at fault (defective, wrong item)" in refusal.message
     assert ask(order, (1, 1, "defective")).amount == 1200

@@ -4,13 +4,13 @@ import pytest
 from django.utils import translation
 
 from orders.errors import Refusal
-from orders.tests.factories import ago
 from refunds import returns
 from refunds.acceptance import accept
-from refunds.models import RefundPolicy, Return
+from refunds.models import Return
 from refunds.states import ReturnState
 from refunds.tests.ask import Asked
 from refunds.tests.going_back import earphones, exchange, states_of, stock_of, warehouse
+from refunds.tests.old_rules import published_long_ago
 
 pytestmark = pytest.mark.django_db
 
@@ -19,10 +19,7 @@ class TestGoodsThatOnlyAFaultLetsComeBack:
     """Earphones, when the policy takes none back unless the shop is at fault."""
 
     def came_back(self, *asked: Asked, found: dict[str, dict[str, int]] | None = None) -> Return:
-        policy = RefundPolicy.objects.get(currency="TWD", version=1)
-        policy.pk, policy.version, policy.in_force_from = None, 2, ago(days=30)
-        policy.excluded_categories = ["audio"]
-        policy.save(force_insert=True)
+        published_long_ago(excluded_categories=["audio"])
         request = exchange(earphones(), *(asked or ((1, 1, "defective"),)))
         return returns.receive(return_id=request.pk, actor=warehouse(), found=found)
 

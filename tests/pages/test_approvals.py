@@ -6,14 +6,15 @@ from django.utils import timezone
 from orders.links import issue_link
 from orders.models import Order
 from orders.tests import cast
-from orders.tests.factories import ago, shipment_body
+from orders.tests.factories import shipment_body
 from refunds import approvals, compensation, overrides
 from refunds.acceptance import accept
-from refunds.models import Approval, Refund, RefundPolicy
+from refunds.models import Approval, Refund
 from refunds.redeem import redeem
 from refunds.states import ApprovalState
 from refunds.tests.ask import ask, choices
 from refunds.tests.going_back import received_return, returned
+from refunds.tests.old_rules import published_long_ago
 from tests.pages.coming_back import state_of
 from tests.pages.visiting import signed_in, text_of
 
@@ -173,10 +174,7 @@ def test_an_exception_shows_the_rule_and_the_steps_and_opens_the_return() -> Non
 
 
 def test_goods_that_are_not_taken_back_and_have_come_back_show_the_rule_and_the_promise() -> None:
-    policy = RefundPolicy.objects.get(currency="TWD", version=1)
-    policy.pk, policy.version, policy.excluded_categories = None, 2, ["audio"]
-    policy.in_force_from = ago(days=30)
-    policy.save(force_insert=True)
+    published_long_ago(excluded_categories=["audio"])
     request = received_return(cast.order_5531(shipments=[shipment_body({1: 1, 2: 1})]), (1, 1, "defective"))
     accept(return_id=request.pk, actor=cast.staff("warehouse"), found={"li_1": "changed_mind"})
     page = text_of(signed_in("supervisor").get("/staff/approvals/"))

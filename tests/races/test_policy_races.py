@@ -27,6 +27,7 @@ from refunds.policy_selectors import seen_of
 from refunds.redeem import redeem
 from refunds.states import PolicyState
 from refunds.tests.ask import ask
+from refunds.tests.old_rules import inserted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -98,8 +99,8 @@ def test_without_the_lead_an_order_would_be_settled_by_two_versions(monkeypatch:
     assert policy_for(order).version == 1
 
     RefundPolicy.objects.filter(pk=draft.pk).delete()
-    draft.pk, draft.state, draft.in_force_from = None, PolicyState.PUBLISHED, timezone.now() - timedelta(days=30)
-    draft.save(force_insert=True)
+    draft.state, draft.in_force_from = PolicyState.PUBLISHED, timezone.now() - timedelta(days=30)
+    inserted(draft)
     assert policy_for(order).version == 2
     assert redeem(quote_id=quote.pk, actor=cast.shopper()).created
     quote.refresh_from_db()
