@@ -42,7 +42,8 @@ def button_addresses(card: Mapping[str, Any], number: str) -> dict[str, str]:
 
 
 def reason_words() -> dict[str, str]:
-    return {value: str(label) for value, label in Reason.choices}
+    """Why goods go back, as a card says it: “other” says nothing to whoever gave the reason."""
+    return {value: "" if value == Reason.OTHER else str(label) for value, label in Reason.choices}
 
 
 def chat_words() -> dict[str, Any]:

@@ -281,3 +281,10 @@ def test_staff_see_on_the_card_what_the_customer_sees(order: Order, card: Callab
     page = " ".join(text_of(signed_in("staff").get(f"/staff/conversations/{talk(order).pk}/")).split())
     assert shown in page
     assert "等顧客確認" in page
+
+
+def test_a_card_is_silent_about_a_reason_that_is_none(order: Order) -> None:
+    exchange(order)
+    page = text_of(signed_in("ming").get("/orders/5531/"))
+    assert '<span class="meta" data-slot="reason"></span>' in page[: page.index("blank-card")]
+    assert '"other": ""' in page
