@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from orders.models import Shipment
 from orders.money import format_money
 from refunds.models import Approval, Refund, Replacement, Return
-from refunds.present import refund_as_dict, return_as_dict
-from refunds.refund_words import at_time, waits_until
+from refunds.present import payment_label, refund_as_dict, return_as_dict
+from refunds.refund_words import at_time, number_by_hand, waits_until
 from refunds.states import AllocationState, ApprovalKind, ApprovalState, RefundKind, RefundState, ReplacementState
 
 _PARTLY: Final = _(
@@ -19,6 +19,10 @@ _PARTLY: Final = _(
 )
 _NOTHING: Final = _("Done. By the rules of this order there is nothing to pay back (%(number)s).")
 _ELSEWHERE: Final = _("The shop has given you back %(amount)s in another way (%(number)s).")
+_BY_HAND: Final = _("The shop has given you back %(amount)s in another way, under number %(reference)s (%(number)s).")
+_ON_ITS_WAY: Final = _(
+    "%(amount)s is on its way to %(to)s. It usually arrives within 7 to 14 working days (%(number)s)."
+)
 _ELSEWHERE_UNDONE: Final = _(
     "That %(amount)s was given back in another way was entered by mistake: it does not count (%(number)s)."
 )
@@ -28,9 +32,7 @@ _WAITS: Final = _(
 )
 _OF_GOODS: Final[dict[str, Promise]] = {
     RefundState.PENDING_APPROVAL: _("Your refund of %(amount)s is waiting for a colleague's approval (%(number)s)."),
-    RefundState.SUCCEEDED: _(
-        "%(amount)s is on its way to %(to)s. It usually arrives within 7 to 14 working days (%(number)s)."
-    ),
+    RefundState.SUCCEEDED: _ON_ITS_WAY,
     RefundState.FAILED: _(
         "The payment provider has refused the refund of %(amount)s. A colleague has been told and will see to it "
         "(%(number)s)."
@@ -67,15 +69,20 @@ _OF_PROPOSAL: Final[dict[str, Promise]] = {
 
 def of_refund(refund: Refund) -> str:
     paid = sum(part.amount for part in refund.allocations.all() if part.state == AllocationState.SUCCEEDED)
+    shares = refund_as_dict(refund)["to"]
     words = {
         "amount": format_money(refund.amount, refund.currency),
         "paid": format_money(paid, refund.currency),
         "rest": format_money(refund.amount - paid, refund.currency),
-        "to": ", ".join(to["label"] for to in refund_as_dict(refund)["to"]),
+        "to": ", ".join(to["label"] for to in shares),
         "number": refund.pk,
     }
+    if refund.kind == RefundKind.ELSEWHERE and refund.state == RefundState.REJECTED:
+        return str(_ELSEWHERE_UNDONE) % words
+    if refund.state in {RefundState.SUCCEEDED, RefundState.FAILED} and any(to["by"] == "hand" for to in shares):
+        return _paid_by_hand(refund, words)
     if refund.kind == RefundKind.ELSEWHERE:
-        return str(_ELSEWHERE_UNDONE if refund.state == RefundState.REJECTED else _ELSEWHERE) % words
+        return str(_ELSEWHERE) % words
     until = waits_until(refund)
     if until is not None:
         return str(_WAITS) % {**words, "moment": at_time(until)}
@@ -85,6 +92,27 @@ def of_refund(refund: Refund) -> str:
         return str(_NOTHING) % words
     sentences = _OF_COMPENSATION if refund.kind == RefundKind.COMPENSATION else _OF_GOODS
     return str(sentences[RefundState(refund.state)]) % words
+
+
+def _paid_by_hand(refund: Refund, words: dict[str, str]) -> str:
+    """What is on its way to a payment, what a person has paid under which number, and what is refused still."""
+    sums = {"machine": 0, "hand": 0, "refused": 0}
+    numbers, labels = [], []
+    for part in refund.allocations.all():
+        number = number_by_hand(refund, part)
+        paid = part.state == AllocationState.SUCCEEDED
+        sums["hand" if number else "machine" if paid else "refused"] += part.amount
+        if number:
+            numbers.append(number)
+        elif paid:
+            labels.append(payment_label(part.payment.method, part.payment.last4))
+    said = {name: {**words, "amount": format_money(amount, refund.currency)} for name, amount in sums.items()}
+    sentences = [
+        str(_ON_ITS_WAY) % {**said["machine"], "to": ", ".join(labels)} if sums["machine"] else "",
+        str(_BY_HAND) % {**said["hand"], "reference": ", ".join(dict.fromkeys(numbers))},
+        str(_OF_GOODS[RefundState.FAILED]) % said["refused"] if sums["refused"] else "",
+    ]
+    return " ".join(filter(None, sentences))
 
 
 def of_return(item: Return) -> str:

@@ -55,14 +55,18 @@ class RetryBody(StrictBody):
 
 
 class ShareAnswer(serializers.Serializer):
-    """What goes to one payment. `state` stands only where it is being sent."""
+    """What goes to one payment; `by` hand: what a person has paid in another way, which `label` says.
+
+    `state` stands only in a refund, null while it waits for a second person and once it is let go of.
+    """
 
     method = serializers.CharField()
     last4 = serializers.CharField(allow_blank=True)
+    by = serializers.ChoiceField(choices=["machine", "hand"])
     label = serializers.CharField()  # type: ignore[assignment]
     amount = serializers.IntegerField()
     display = serializers.CharField()
-    state = serializers.ChoiceField(choices=AllocationState.choices, required=False)
+    state = serializers.ChoiceField(choices=AllocationState.choices, required=False, allow_null=True)
 
 
 class StepAnswer(serializers.Serializer):

@@ -19,10 +19,10 @@ from orders.money import format_money
 from orders.states import PICKUP_METHODS
 from refunds.allocation import AllocationError
 from refunds.explain import explain, step_lines
-from refunds.models import Approval, QuoteLine, Refund, RefundQuote, Replacement, Return, ReturnLine
-from refunds.refund_words import state_text, waits_until
+from refunds.models import Approval, QuoteLine, Refund, RefundAllocation, RefundQuote, Replacement, Return, ReturnLine
+from refunds.refund_words import number_by_hand, paid_by_hand, state_text, waits_until
 from refunds.settling import share_out
-from refunds.states import QuoteState, ReplacementState, ReturnKind, ReturnState
+from refunds.states import NOT_TO_BE_SENT, QuoteState, ReplacementState, ReturnKind, ReturnState
 
 _RETURN_TEXTS: Final = {
     ReturnState.REQUESTED: gettext_lazy("Waiting for the goods to arrive"),
@@ -224,7 +224,15 @@ def _steps(quote: RefundQuote, names: dict[str, str]) -> list[dict[str, Any]]:
 
 
 def _allocated(refund: Refund) -> list[dict[str, Any]]:
-    return [_share(part.payment, part.amount, refund.currency, part.state) for part in refund.allocations.all()]
+    return [_part(refund, part) for part in refund.allocations.all()]
+
+
+def _part(refund: Refund, part: RefundAllocation) -> dict[str, Any]:
+    """`by`: what a person has paid did not go to the payment that it is held against. `state`: only if it is paid."""
+    share = _share(part.payment, part.amount, refund.currency)
+    number = number_by_hand(refund, part)
+    told = {"by": "hand", "label": paid_by_hand(number)} if number else {}
+    return {**share, **told, "state": None if refund.state in NOT_TO_BE_SENT else part.state}
 
 
 def _expected(quote: RefundQuote) -> list[dict[str, Any]]:
@@ -239,15 +247,15 @@ def _expected(quote: RefundQuote) -> list[dict[str, Any]]:
     return [_share(payment, amount, quote.currency) for payment, amount in shares]
 
 
-def _share(payment: Payment, amount: int, currency: str, state: str | None = None) -> dict[str, Any]:
-    share = {
+def _share(payment: Payment, amount: int, currency: str) -> dict[str, Any]:
+    return {
         "method": payment.method,
         "last4": payment.last4,
+        "by": "machine",
         "label": payment_label(payment.method, payment.last4),
         "amount": amount,
         "display": format_money(amount, currency),
     }
-    return {**share, "state": state} if state else share
 
 
 def _instructions(request: Return) -> str:

@@ -8,8 +8,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from refunds.models import Refund
-from refunds.states import AllocationState, RefundKind, RefundState
+from refunds.models import Refund, RefundAllocation
+from refunds.states import AllocationState, Asker, RefundKind, RefundState
 
 _TEXTS: Final = {
     RefundState.PENDING_APPROVAL: gettext_lazy("Waiting for a second person of the shop to approve it"),
@@ -37,6 +37,22 @@ def state_text(refund: Refund) -> str:
     if refund.kind == RefundKind.ELSEWHERE:
         return str(_ELSEWHERE[RefundState(refund.state)])
     return str(_TEXTS[RefundState(refund.state)])
+
+
+def number_by_hand(refund: Refund, part: RefundAllocation) -> str:
+    """Under which number a person has paid this part, in cash or by transfer; empty if a payment provider has.
+
+    What a provider has reported by itself went back through it.
+    """
+    if part.state != AllocationState.SUCCEEDED:
+        return ""
+    if refund.kind != RefundKind.ELSEWHERE:
+        return part.external_ref
+    return (refund.external_ref or "") if refund.confirmed_by_kind == Asker.STAFF else ""
+
+
+def paid_by_hand(number: str) -> str:
+    return _("paid by hand, number %(number)s") % {"number": number}
 
 
 def waits_until(refund: Refund) -> datetime | None:

@@ -2,10 +2,19 @@
 
 import pytest
 from django.http import Http404
+from django.utils import translation
 
+from agent import sentences
+from orders.actors import system_actor
 from orders.tests import cast
+from orders.tests.factories import payment_body
 from refunds import access, selectors
+from refunds.by_hand import paid_by_hand
 from refunds.elsewhere_undone import undo
+from refunds.models import Refund
+from refunds.present import refund_as_dict
+from refunds.states import AllocationState, RefundState
+from refunds.tests.paying import pending_refund
 from refunds.tests.test_elsewhere import CASE, book
 
 pytestmark = pytest.mark.django_db
@@ -29,3 +38,57 @@ def test_one_that_was_taken_back_is_kept_for_staff_and_not_shown_to_the_customer
     assert access.refund_for(cast.staff_user("supervisor"), refund.pk) == refund
     with pytest.raises(Http404):
         access.refund_for(customer, refund.pk)
+
+
+def refused(amounts: tuple[int, ...] = (380,)) -> Refund:
+    """The first payment has been given back, if there are two; the gateway has refused the last one."""
+    payments = [payment_body(amount, external_id=f"p{index}") for index, amount in enumerate(amounts, 1)]
+    order = cast.place("7710", lines=[("殼", sum(amounts), 1)], payments=payments)
+    refund = pending_refund(order, (1, 1, "other"))
+    refund.allocations.update(state=AllocationState.SUCCEEDED)
+    last = refund.allocations.get(position=len(amounts))
+    last.state = AllocationState.FAILED
+    last.save(update_fields=["state"])
+    Refund.objects.filter(pk=refund.pk).update(state=RefundState.FAILED)
+    return refund
+
+
+def by_hand(refund: Refund) -> Refund:
+    return paid_by_hand(refund_id=refund.pk, external_ref="TR0412", actor=cast.staff("supervisor"), note="匯了")
+
+
+@translation.override("en")
+def test_what_was_paid_by_hand_is_said_to_be_and_under_which_number_and_not_to_be_on_the_card() -> None:
+    refund = by_hand(refused())
+    (share,) = refund_as_dict(refund)["to"]
+    assert (share["by"], share["label"]) == ("hand", "paid by hand, number TR0412")
+    said = sentences.of_refund(refund)
+    assert ("TR0412" in said, "card" in said, "working days" in said) == (True, False, False)
+
+
+@translation.override("en")
+def test_of_a_refund_in_two_ways_each_amount_is_told_with_its_way() -> None:
+    refund = by_hand(refused((100, 280)))
+    assert [share["by"] for share in refund_as_dict(refund)["to"]] == ["machine", "hand"]
+    said = sentences.of_refund(refund)
+    assert "NT$100 is on its way to card" in said
+    assert "given you back NT$280 in another way, under number TR0412" in said
+
+
+@translation.override("en")
+def test_a_refund_made_elsewhere_went_by_hand_where_a_person_tells_of_it_and_to_the_card_where_its_provider_does() -> (
+    None
+):
+    order = cast.order_5531()
+    told = book(order, 100, lines=[], for_goods=False)
+    reported = book(order, 200, external_ref="re_9", actor=system_actor("watch"))
+    labels = [refund_as_dict(refund)["to"][0]["label"] for refund in (told, reported)]
+    assert labels == ["paid by hand, number re_77", "card ending in 4242"]
+    assert "re_77" in sentences.of_refund(told)
+
+
+def test_nothing_is_said_to_be_on_its_way_of_a_refund_that_waits_for_a_second_person_or_was_let_go_of() -> None:
+    refund = pending_refund(cast.order_5531(), (2, 1, "other"))
+    for state in (RefundState.PENDING_APPROVAL, RefundState.REJECTED):
+        refund.state = state
+        assert [share["state"] for share in refund_as_dict(refund)["to"]] == [None]
