@@ -25,8 +25,8 @@ def paid_by_hand(*, refund_id: str, external_ref: str, actor: Actor, note: str) 
 
     By staff with `refunds.record_elsewhere`, who write what they did. A part that is still on its way, or that the
     gateway reports to have paid (`attention.settle`), is not among them. Under the number of a refund that the provider
-    has reported and nobody has explained yet, it is that one: its booking is taken back. Raises NotAllowed, NotFound,
-    InvalidInput (`note`), and Refusal wrong_state (nothing of it was refused), paid_already, reference_reused, or
+    has reported and nobody has explained yet, it is that one: its booking is taken back. Told once more under the same
+    number, nothing changes. Raises NotAllowed, NotFound, InvalidInput (`note`), and Refusal wrong_state (nothing of it was refused), paid_already, reference_reused, or
     reported_already (the provider has reported one of the same amount under another number).
     """
     actor.require_staff(RECORD)
@@ -37,6 +37,8 @@ def paid_by_hand(*, refund_id: str, external_ref: str, actor: Actor, note: str) 
 
 def _paid(refund_id: str, external_ref: str, actor: Actor, note: str) -> Refund:
     order, refund = locks.order_and_refund(refund_id)
+    if _paid_before(refund, external_ref):
+        return refund
     parts = unpaid_parts(refund)
     reported = reported_before.same_money(parts, external_ref)
     _require_free(order, external_ref, reported)
@@ -53,6 +55,14 @@ def _paid(refund_id: str, external_ref: str, actor: Actor, note: str) -> Refund:
         _record(refund, part, number, actor, note)
     outcome.follow_allocations(refund, actor=actor, reason=note)
     return refund
+
+
+def _paid_before(refund: Refund, external_ref: str) -> bool:
+    """Whether it is told once more: a part was paid under that number, and no other is left to be paid."""
+    states = set(refund.allocations.filter(external_ref=external_ref).values_list("state", flat=True))
+    return (
+        states == {AllocationState.SUCCEEDED} and not refund.allocations.filter(state=AllocationState.FAILED).exists()
+    )
 
 
 def _require_free(order: Order, external_ref: str, reported: Mapping[str, Refund]) -> None:

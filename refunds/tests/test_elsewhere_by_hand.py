@@ -65,13 +65,19 @@ def test_what_no_machine_could_pay_counts_as_paid_once_a_person_has() -> None:
 def test_it_is_neither_paid_by_hand_twice_nor_sent_afterwards() -> None:
     refund = by_hand(failed())
     acts: list[Callable[[], object]] = [
-        partial(by_hand, refund),
+        partial(by_hand, refund, external_ref="匯款 0413"),
         partial(retry, refund_id=refund.pk, actor=cast.staff()),
     ]
     for act in acts:
         with pytest.raises(Refusal) as caught:
             act()
         assert caught.value.code == "wrong_state"
+
+
+def test_told_once_more_under_its_number_it_is_the_same_payment() -> None:
+    refund = by_hand(failed())
+    assert by_hand(refund).state == RefundState.SUCCEEDED
+    assert AuditEvent.objects.filter(action="allocation.paid_by_hand").count() == 1
 
 
 def test_what_the_first_payment_has_got_stays_with_it() -> None:
@@ -162,4 +168,6 @@ def test_it_can_be_said_by_api() -> None:
     assert post_json(signed_in("supervisor"), address, {"note": "今天匯了"}).json()["field"] == "external_ref"
     answer = post_json(signed_in("supervisor"), address, body)
     assert (answer.status_code, answer.json()["state"]) == (200, "succeeded")
-    assert post_json(signed_in("supervisor"), address, body).status_code == 409
+    assert post_json(signed_in("supervisor"), address, body).json() == answer.json()
+    other = {**body, "external_ref": "匯款 0413"}
+    assert post_json(signed_in("supervisor"), address, other).status_code == 409
