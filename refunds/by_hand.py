@@ -26,8 +26,9 @@ def paid_by_hand(*, refund_id: str, external_ref: str, actor: Actor, note: str) 
     By staff with `refunds.record_elsewhere`, who write what they did. A part that is still on its way, or that the
     gateway reports to have paid (`attention.settle`), is not among them. Under the number of a refund that the provider
     has reported and nobody has explained yet, it is that one: its booking is taken back. Told once more under the same
-    number, nothing changes. Raises NotAllowed, NotFound, InvalidInput (`note`), and Refusal wrong_state (nothing of it was refused), paid_already, reference_reused, or
-    reported_already (the provider has reported one of the same amount under another number).
+    number, nothing changes. Raises NotAllowed, NotFound, InvalidInput (`note`), and Refusal wrong_state (nothing of it
+    was refused), paid_already, reference_reused, or reported_already (the provider has reported one of the same amount
+    under another number).
     """
     actor.require_staff(RECORD)
     text = clean_note(note, required=True)
