@@ -107,7 +107,7 @@ def _audit(alert: StaffAlert, action: str, actor: Actor, **chosen: Any) -> None:
 class Waiting:
     """What a customer waits for. Money: a refund, or a return whose goods are here and that has no refund yet.
 
-    Or goods: a replacement that may leave, and has no `amount`.
+    Or goods: a replacement that has not left, and has no `amount`.
     """
 
     kind: AlertKind
@@ -173,12 +173,13 @@ def _money(before: datetime) -> Iterator[Waiting]:
 
 
 def _goods(before: datetime) -> Iterator[Waiting]:
-    """Replacements that may leave since before that moment.
+    """Replacements that are owed since before that moment.
 
-    Of an exchange from its acceptance; of lost goods from when it was confirmed that they are sent again.
+    Of an exchange from the receipt of its goods, whether anybody has looked at them or not; of lost goods from when it
+    was confirmed that they are sent again.
     """
-    accepted = _happened("return.accepted", "return_request")
-    owed = selectors.replacements_to_send().annotate(since=Coalesce(accepted, "created_at"))
+    received = _happened("return.received", "return_request")
+    owed = selectors.replacements_owed().annotate(since=Coalesce(received, "created_at"))
     for replacement in _late(owed, AlertKind.OWED_GOODS, before):
         yield Waiting(AlertKind.OWED_GOODS, replacement.pk, replacement.since, replacement.order, replacement.state)
 

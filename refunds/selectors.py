@@ -102,6 +102,12 @@ def replacements_to_send() -> QuerySet[Replacement]:
     return replacements().filter(accepted, state=ReplacementState.RESERVED).order_by("created_at", "pk")
 
 
+def replacements_owed() -> QuerySet[Replacement]:
+    """Replacements of goods that are gone: lost, or back here, accepted or not yet."""
+    gone = Q(kind=ReplacementKind.LOST) | Q(return_request__state__in=[ReturnState.RECEIVED, ReturnState.ACCEPTED])
+    return replacements().filter(gone, state=ReplacementState.RESERVED)
+
+
 def open_returns() -> QuerySet[Return]:
     """Returns that somebody has to do something about, the oldest first."""
     return returns().filter(state__in=OPEN_RETURNS).order_by("created_at", "pk")
