@@ -11,7 +11,7 @@ from django.db import transaction
 from orders import audit
 from orders.actors import Actor
 from orders.models import Order
-from refunds import errors, locks, outcome, reported_before, selectors
+from refunds import errors, locks, numbers, outcome, reported_before, selectors
 from refunds.choices import clean_note
 from refunds.models import Refund, RefundAllocation
 from refunds.retry import unpaid_parts
@@ -43,6 +43,7 @@ def _paid(refund_id: str, external_ref: str, actor: Actor, note: str) -> Refund:
     parts = unpaid_parts(refund)
     reported = reported_before.same_money(parts, external_ref)
     _require_free(order, external_ref, reported)
+    numbers.require_of_no_other_order(order, external_ref, {part.payment.provider for part in parts})
     for booking in reported.values():
         locked = locks.refund_of_locked_order(booking.pk)
         reported_before.take_back(locked, order=order, actor=actor, reason=note)

@@ -21,7 +21,7 @@ from orders.announce import announce
 from orders.errors import InvalidInput
 from orders.models import Order, Payment
 from orders.strict import validated
-from refunds import elsewhere_units, ending, errors, holding, locks, policy, quotes, reported_before, selectors
+from refunds import elsewhere_units, ending, errors, holding, locks, numbers, policy, quotes, reported_before, selectors
 from refunds.choices import clean_note
 from refunds.deciding_bodies import AssignBody, ElsewhereBody
 from refunds.elsewhere_units import Asked
@@ -55,7 +55,8 @@ def book(*, order: Order, body: object, actor: Actor) -> Booked:
 
     With `lines` the goods are gone; with none at all and `for_goods` false it was for no goods; without `lines` it
     waits for `assign`, or for the same number once more with `lines`. By staff with `refunds.record_elsewhere`, or by
-    the system for what a provider reports. Raises NotAllowed, InvalidInput with the field, and Refusal
+    the system for what a provider reports. What a person tells is never before the shop had the money, and its number
+    is of no other order. Raises NotAllowed, InvalidInput with the field, and Refusal
     payment_has_less, reference_reused, reported_already (by the provider, under a number of its own) or no_policy, or
     why goods of `lines` cannot have been meant.
     """
@@ -67,9 +68,10 @@ def book(*, order: Order, body: object, actor: Actor) -> Booked:
     known = selectors.paid_under(order, facts["external_ref"]).first()
     if known is not None:
         return Booked(_again(order, known, facts, lines, actor, note), created=False)
+    payment = _payment(order, facts["payment_id"])
     if actor.kind == "staff":
-        _require_news(order, facts)
-    refund = _write(order, facts, actor, note, needs_assignment=lines is None)
+        _require_news(order, facts, payment)
+    refund = _write(order, payment, facts, actor, note, needs_assignment=lines is None)
     if lines:
         _assign(order, refund, lines, actor, note)
     return Booked(refund, created=True)
@@ -145,10 +147,24 @@ def _again(
     return known
 
 
-def _require_news(order: Order, facts: dict[str, Any]) -> None:
-    """What a person tells may be in the books: sent from here, or reported by the provider and not explained yet."""
+def _payment(order: Order, payment_id: str) -> Payment:
+    payment = Payment.objects.filter(order=order, pk=payment_id).first()
+    if payment is None:
+        raise InvalidInput("payment_id", _("This order has no such payment."))
+    return payment
+
+
+def _require_news(order: Order, facts: dict[str, Any], payment: Payment) -> None:
+    """What a person tells may be in the books: sent from here, or reported by the provider and not explained yet.
+
+    Or it is a slip: of another order, or before there was anything to give back.
+    """
+    had_from = max(order.placed_at, payment.captured_at)
+    if facts.get("at", had_from) < had_from:
+        raise errors.paid_before_it_was_had(had_from)
     reported_before.require_not_ours(order, facts["external_ref"])
     reported_before.require_explained(order, facts["payment_id"], facts["amount"])
+    numbers.require_of_no_other_order(order, facts["external_ref"], [payment.provider])
 
 
 def _units(lines: Iterable[Asked]) -> Counter[str]:
@@ -165,10 +181,9 @@ def _units_of(refund: Refund) -> Counter[str]:
     return units
 
 
-def _write(order: Order, facts: dict[str, Any], actor: Actor, note: str, *, needs_assignment: bool) -> Refund:
-    payment = Payment.objects.filter(order=order, pk=facts["payment_id"]).first()
-    if payment is None:
-        raise InvalidInput("payment_id", _("This order has no such payment."))
+def _write(
+    order: Order, payment: Payment, facts: dict[str, Any], actor: Actor, note: str, *, needs_assignment: bool
+) -> Refund:
     refund = Refund.objects.create(
         kind=RefundKind.ELSEWHERE,
         order=order,

@@ -309,6 +309,28 @@ def reference_reused(field: str) -> Refusal:
     )
 
 
+def number_of_another_order(order_number: str, refund_id: str) -> Refusal:
+    """For staff, who see all orders."""
+    return Refusal(
+        "reference_reused",
+        _("This number was entered for order %(order)s already (%(refund_id)s).")
+        % {"order": order_number, "refund_id": refund_id},
+        hint=_("Check the number and the order. If the other entry is the wrong one, take that back first."),
+        field="external_ref",
+        details={"order_number": order_number, "refund_id": refund_id},
+    )
+
+
+def paid_before_it_was_had(moment: datetime) -> InvalidInput:
+    """`moment`: when the shop got the money."""
+    return InvalidInput(
+        "at",
+        _("The payment was made on %(moment)s: nothing of it can have gone back before.")
+        % {"moment": date_format(timezone.localtime(moment), "DATETIME_FORMAT")},
+        hint=_("Check when it was paid back, and the payment."),
+    )
+
+
 def no_exception_needed() -> Refusal:
     return Refusal(
         "no_exception_needed",

@@ -103,21 +103,24 @@ def body_of(typed: QueryDict, order: Order) -> dict[str, Any]:
         "amount": money_of(typed.get("amount", ""), order.currency),
         "payment_id": typed.get("payment_id", ""),
         "note": typed.get("note", ""),
-        **paid_at(typed.get("at", ""), order),
+        **paid_at(typed, order),
     }
     if typed.get("for") == LATER:
         return body
     return {**body, "lines": lines_of(typed), **no_goods(typed)}
 
 
-def paid_at(text: str, order: Order) -> dict[str, str]:
+def paid_at(typed: QueryDict, order: Order) -> dict[str, str]:
     """When it was paid: today is left to the service, for it is now; of another day only the day is known."""
     today = timezone.localdate()
-    day = day_of(text, field="at", earliest=timezone.localdate(order.placed_at), latest=today)
+    day = day_of(typed.get("at", ""), field="at", earliest=timezone.localdate(order.placed_at), latest=today)
     if day == today:
         return {}
     noon = timezone.make_aware(datetime.combine(day, time(12)))
-    return {"at": max(noon, order.placed_at).isoformat()}
+    payment = Payment.objects.filter(order=order, pk=typed.get("payment_id", "")).first()
+    had_from = max(order.placed_at, payment.captured_at) if payment else order.placed_at
+    on_that_day = timezone.localdate(had_from) == day
+    return {"at": (max(noon, had_from) if on_that_day else noon).isoformat()}
 
 
 def lines_of(typed: QueryDict) -> list[dict[str, Any]]:

@@ -128,12 +128,6 @@ def test_a_report_that_names_no_goods_contradicts_nobody() -> None:
     assert not Refund.objects.get().needs_assignment
 
 
-def test_one_number_of_another_order_is_another_refund() -> None:
-    book(cast.order_5531())
-    book(cast.place("7501"))
-    assert Refund.objects.count() == 2
-
-
 def test_its_goods_are_gone_and_the_shop_is_told(settings: Any) -> None:
     settings.ORDER_WEBHOOK_URL = "http://127.0.0.1:9/"
     order = cast.order_5531()

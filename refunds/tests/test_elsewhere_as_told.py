@@ -1,11 +1,15 @@
 """What customers and staff read of money that went back without a machine of ours."""
 
+from datetime import timedelta
+
 import pytest
 from django.http import Http404
 from django.utils import translation
 
 from agent import sentences
 from orders.actors import system_actor
+from orders.errors import InvalidInput, Refusal
+from orders.models import Payment
 from orders.tests import cast
 from orders.tests.factories import payment_body
 from refunds import access, selectors
@@ -92,3 +96,41 @@ def test_nothing_is_said_to_be_on_its_way_of_a_refund_that_waits_for_a_second_pe
     for state in (RefundState.PENDING_APPROVAL, RefundState.REJECTED):
         refund.state = state
         assert [share["state"] for share in refund_as_dict(refund)["to"]] == [None]
+
+
+def test_nothing_was_given_back_before_the_shop_had_the_money() -> None:
+    order = cast.order_5531()
+    payment = cast.payment(order)
+    Payment.objects.filter(pk=payment.pk).update(captured_at=order.placed_at + timedelta(minutes=5))
+    for minutes in (-1, 4):
+        with pytest.raises(InvalidInput) as caught:
+            book(order, at=(order.placed_at + timedelta(minutes=minutes)).isoformat())
+        assert caught.value.field == "at"
+    assert book(order, at=(order.placed_at + timedelta(minutes=5)).isoformat()).finished_at
+
+
+def test_a_number_of_one_order_is_refused_for_another_which_is_named() -> None:
+    first, second = cast.place("7711"), cast.place("7712")
+    booked = book(first, 100)
+    with pytest.raises(Refusal) as caught:
+        book(second, 100)
+    assert (caught.value.code, caught.value.field) == ("reference_reused", "external_ref")
+    assert caught.value.details == {"order_number": "7711", "refund_id": booked.pk}
+    assert book(first, 100) == booked
+    undo(refund_id=booked.pk, actor=cast.staff("supervisor"), note="打錯訂單了")
+    assert book(second, 100).order == second
+
+
+def test_a_number_under_which_something_was_paid_by_hand_is_of_no_other_order_either() -> None:
+    by_hand(refused())
+    with pytest.raises(Refusal) as caught:
+        book(cast.order_5531(), 100, external_ref="TR0412")
+    assert (caught.value.code, caught.value.details["order_number"]) == ("reference_reused", "7710")
+
+
+def test_the_same_number_with_another_provider_and_what_a_provider_reports_are_no_slip() -> None:
+    first, second, third = (cast.place(number) for number in ("7713", "7714", "7715"))
+    book(first, 100)
+    Payment.objects.filter(order=second).update(provider="other_bank")
+    assert book(second, 100).order == second
+    assert book(third, 100, actor=system_actor("watch")).order == third
