@@ -53,6 +53,11 @@ urlpatterns = [
         name="api-policy-publish",
     ),
     path(
+        "refund-policies/<str:currency>/<int:version>/withdraw/",
+        policies.WithdrawView.as_view(),
+        name="api-policy-withdraw",
+    ),
+    path(
         "orders/<order_number:order_number>/returns/eligibility/",
         returns.EligibilityView.as_view(),
         name="api-order-eligibility",

@@ -1,7 +1,8 @@
 """The life of a version of the rules: drafted, edited, published by a second person, superseded by the next.
 
 Staff only, with the permissions `refunds.edit_policy` and `refunds.publish_policy`. What is published never changes,
-and is for orders to come: an order keeps the version in force when it was placed (docs/money.md, States).
+and is for orders to come: an order keeps the version in force when it was placed. Until then it can be withdrawn
+(docs/money.md, States).
 """
 
 from collections.abc import Mapping
@@ -27,7 +28,7 @@ EDIT: Final = "refunds.edit_policy"
 PUBLISH: Final = "refunds.publish_policy"
 # Ahead of every clock that places an order (`orders.strict.CLOCK_TOLERANCE`), so that no order changes its rules.
 PUBLISH_LEAD: Final = timedelta(minutes=5)
-# A version published for a year that was mistyped would keep every later one from coming into force.
+# A version published for a year that was mistyped keeps every earlier one out until somebody withdraws it.
 AT_MOST_AHEAD: Final = timedelta(days=366)
 # What the law gives everybody who buys at a distance, by the currency in which a shop sells there.
 LEAST_WINDOW: Final[Mapping[str, int]] = {"TWD": 7}
@@ -117,6 +118,28 @@ def publish(
     return policy
 
 
+@transaction.atomic
+def withdraw(*, currency: str, version: int, reason: str, actor: Actor) -> RefundPolicy:
+    """Take back a version that was published and is not in force yet; the one that it superseded goes on.
+
+    It never settles an order. Up to `PUBLISH_LEAD` before its moment, for the reason of that lead. Raises NotAllowed,
+    NotFound, InvalidInput for a missing reason, and Refusal wrong_state.
+    """
+    _allowed(actor, PUBLISH)
+    text = clean_note(reason, field="reason", required=True)
+    _lock(currency)
+    policy = _existing(currency, version)
+    if policy.state != PolicyState.PUBLISHED:
+        raise errors.not_published(str(policy), policy.get_state_display())
+    if policy.in_force_from < timezone.now() + PUBLISH_LEAD:
+        raise errors.in_force(str(policy), policy.in_force_from)
+    move(policy, PolicyState.WITHDRAWN, actor, chosen={"reason": text}, fields={})
+    newest = newest_settling(currency)
+    if newest is not None and newest.state == PolicyState.SUPERSEDED:
+        move(newest, PolicyState.PUBLISHED, actor, chosen={"instead_of_version": policy.version}, fields={})
+    return policy
+
+
 def _allowed(actor: Actor, permission: str) -> User:
     """Rules are made by people who answer for them: never by a customer, an agent or a machine."""
     return actor.require_staff(permission)
@@ -130,10 +153,15 @@ def _lock(currency: str) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [f"refund_policy:{currency}"])
 
 
-def _draft(currency: str, version: int) -> RefundPolicy:
+def _existing(currency: str, version: int) -> RefundPolicy:
     policy = find(currency, version)
     if policy is None:
         raise errors.no_such_policy()
+    return policy
+
+
+def _draft(currency: str, version: int) -> RefundPolicy:
+    policy = _existing(currency, version)
     if policy.state != PolicyState.DRAFT:
         raise errors.not_a_draft(str(policy), policy.get_state_display())
     return policy

@@ -31,6 +31,25 @@ def not_a_draft(name: str, state: str) -> Refusal:
     )
 
 
+def not_published(name: str, state: str) -> Refusal:
+    """`name` as in “TWD v2”, `state` in words."""
+    return Refusal(
+        "wrong_state",
+        _("Only the newest published version can be withdrawn; %(policy)s is: %(state)s.")
+        % {"policy": name, "state": state},
+        hint=_("Look at the list of versions."),
+    )
+
+
+def in_force(name: str, since: datetime) -> Refusal:
+    return Refusal(
+        "wrong_state",
+        _("%(policy)s is in force from %(moment)s: it is too late to withdraw it, orders are placed under it.")
+        % {"policy": name, "moment": _moment(since)},
+        hint=_("Draft a new version."),
+    )
+
+
 def draft_changed() -> Refusal:
     return Refusal(
         "draft_changed",
@@ -75,15 +94,14 @@ def not_after_the_newest(newest: datetime) -> InvalidInput:
         "in_force_from",
         _("The newest published version is in force from %(moment)s; the next one begins after it.")
         % {"moment": _moment(newest)},
-        hint=_("Choose a later moment."),
+        hint=_("Choose a later moment, or withdraw that version while it is not in force yet."),
     )
 
 
 def too_late(latest: datetime) -> InvalidInput:
     return InvalidInput(
         "in_force_from",
-        _("That is too far ahead: at the latest %(moment)s. What is published cannot be taken back.")
-        % {"moment": _moment(latest)},
+        _("That is too far ahead: at the latest %(moment)s.") % {"moment": _moment(latest)},
         hint=_("Keep it as a draft until then, or choose an earlier moment."),
     )
 

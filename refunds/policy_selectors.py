@@ -14,7 +14,7 @@ from orders.money import DECIMALS
 from refunds.models import RefundPolicy
 from refunds.states import SETTLING, PolicyState
 
-Phase = Literal["draft", "coming", "in_force", "past"]
+Phase = Literal["draft", "coming", "in_force", "past", "withdrawn"]
 
 VIEW: Final = "refunds.view_refundpolicy"
 # What a version says. Everything else of the row says how it came about.
@@ -67,6 +67,8 @@ def standings(rows: Iterable[RefundPolicy], *, now: datetime) -> list[Standing]:
 def _standing(policy: RefundPolicy, known: list[RefundPolicy], now: datetime) -> Standing:
     if policy.state == PolicyState.DRAFT:
         return Standing(policy, "draft", None)
+    if policy.state == PolicyState.WITHDRAWN:
+        return Standing(policy, "withdrawn", None)
     later = [
         other.in_force_from
         for other in known
@@ -92,6 +94,14 @@ def authors_of(policy: RefundPolicy) -> set[int]:
     )
     people = {*written.values_list("actor_user_id", flat=True), policy.edited_by_id}
     return {user_id for user_id in people if user_id is not None}
+
+
+def withdrawal_of(policy: RefundPolicy) -> AuditEvent | None:
+    """What the history tells of it: who did it, when, and in `chosen` the reason."""
+    if policy.state != PolicyState.WITHDRAWN:
+        return None
+    events = AuditEvent.objects.filter(subject_type="policy", subject_id=str(policy.pk), action="policy.withdrawn")
+    return events.select_related("actor_user").order_by("-pk").first()
 
 
 def seen_of(policy: RefundPolicy) -> str:

@@ -225,12 +225,16 @@ class PolicyState(models.TextChoices):
     DRAFT = "draft", _("draft")
     PUBLISHED = "published", _("published")
     SUPERSEDED = "superseded", _("superseded")
+    WITHDRAWN = "withdrawn", pgettext_lazy("version of the rules", "withdrawn")
 
 
 POLICY_MOVES: dict[str, frozenset[str]] = {
     PolicyState.DRAFT: frozenset({PolicyState.PUBLISHED}),
-    PolicyState.PUBLISHED: frozenset({PolicyState.SUPERSEDED}),
-    PolicyState.SUPERSEDED: frozenset(),
+    # Withdrawn only while it is not in force yet.
+    PolicyState.PUBLISHED: frozenset({PolicyState.SUPERSEDED, PolicyState.WITHDRAWN}),
+    # Because the version that followed was withdrawn.
+    PolicyState.SUPERSEDED: frozenset({PolicyState.PUBLISHED}),
+    PolicyState.WITHDRAWN: frozenset(),
 }
 # Policies that settle orders. A superseded one goes on settling the orders that were placed while it was in force.
 SETTLING = frozenset({PolicyState.PUBLISHED, PolicyState.SUPERSEDED})

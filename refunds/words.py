@@ -62,5 +62,6 @@ ACTIONS: Final[Mapping[str, Words]] = {
     "policy.edited": _("draft of the rules changed"),
     "policy.published": _("version of the rules published"),
     "policy.superseded": _("version of the rules superseded"),
+    "policy.withdrawn": _("version of the rules withdrawn before it was in force"),
     "policy.discarded": _("draft of the rules thrown away"),
 }

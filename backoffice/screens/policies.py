@@ -1,4 +1,4 @@
-"""The shop's rules, version by version: read, compared, drafted, tried on examples, published by a second person."""
+"""The shop's rules, version by version: read, compared, drafted, tried, published by a second person, withdrawn."""
 
 from typing import Any
 
@@ -25,7 +25,15 @@ from refunds.models import RefundPolicy
 from refunds.policy_bodies import PublishBody
 from refunds.policy_examples import as_if, examples
 from refunds.policy_present import differences, in_words
-from refunds.policy_selectors import authors_of, find, newest_settling, seen_of, standings, versions
+from refunds.policy_selectors import (
+    authors_of,
+    find,
+    newest_settling,
+    seen_of,
+    standings,
+    versions,
+    withdrawal_of,
+)
 from refunds.states import PolicyState
 
 PER_PAGE = 25
@@ -76,6 +84,8 @@ def _page_context(request: HttpRequest, policy: RefundPolicy, typed: QueryDict) 
         "others": [each.policy for each in known if each.policy != policy],
         "examples": examples(policy, before),
         "is_draft": policy.state == PolicyState.DRAFT,
+        "withdrawable": standing.phase == "coming" and policy.state == PolicyState.PUBLISHED,
+        "withdrawal": withdrawal_of(policy),
         "own": request.user.pk in authors_of(policy),
         "seen": seen_of(policy),
         "moment": policy_form.proposed_moment(newest_settling(policy.currency), typed.dict()),
@@ -84,7 +94,7 @@ def _page_context(request: HttpRequest, policy: RefundPolicy, typed: QueryDict) 
 
 def _before(policy: RefundPolicy, known: list[RefundPolicy]) -> RefundPolicy | None:
     """The version that this one follows."""
-    earlier = [other for other in known if other.version < policy.version]
+    earlier = [other for other in known if other.version < policy.version and other.state != PolicyState.WITHDRAWN]
     return max(earlier, key=lambda other: other.version, default=None)
 
 
@@ -186,6 +196,26 @@ def publish(request: HttpRequest, currency: str, version: int) -> HttpResponse:
         facts = validated(PublishBody, policy_form.publishing_of(form))
         policies.publish(currency=currency, version=version, actor=staff_actor(request.user), **facts)
         return _("Version %(version)s is published.") % {"version": version}
+
+    return form_screen(
+        request,
+        template="staff/policy.html",
+        back=reverse("staff-policy", args=[currency, version]),
+        context=lambda typed: _page_context(request, policy, typed),
+        work=work,
+    )
+
+
+@never_cache
+@require_POST
+@staff_screen(PUBLISH_POLICIES)
+def withdraw(request: HttpRequest, currency: str, version: int) -> HttpResponse:
+    policy = _policy_or_404(currency, version)
+
+    def work(form: QueryDict) -> str:
+        reason = form.get("reason", "")
+        policies.withdraw(currency=currency, version=version, reason=reason, actor=staff_actor(request.user))
+        return _("Version %(version)s is withdrawn.") % {"version": version}
 
     return form_screen(
         request,

@@ -83,6 +83,7 @@ staff = [
     path("policies/<str:currency>/<int:version>/edit/", policies.edit, name="staff-policy-edit"),
     path("policies/<str:currency>/<int:version>/examples/", policies.try_out, name="staff-policy-examples"),
     path("policies/<str:currency>/<int:version>/publish/", policies.publish, name="staff-policy-publish"),
+    path("policies/<str:currency>/<int:version>/withdraw/", policies.withdraw, name="staff-policy-withdraw"),
     path("policies/<str:currency>/<int:version>/discard/", policies.discard, name="staff-policy-discard"),
 ]
 

@@ -1,4 +1,4 @@
-"""Versions of the rules by API: read, draft, change, publish, discard."""
+"""Versions of the rules by API: read, draft, change, publish, withdraw, discard."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,6 +15,7 @@ from orders.money import DECIMALS
 from orders.strict import validated
 from refunds import policies, policy_errors
 from refunds.api.common import page
+from refunds.bodies import NeededReasonBody
 from refunds.models import RefundPolicy
 from refunds.policy_bodies import TENDERS, DraftBody, PolicyBody, PublishBody
 from refunds.policy_present import policy_as_dict
@@ -43,7 +44,10 @@ class PolicyDisplay(serializers.Serializer):
 
 
 class PolicyAnswer(serializers.Serializer):
-    """`in_force_from` is null for a draft. `seen` stands for the content; send it back with a change of the draft."""
+    """`in_force_from` is null for a draft; what is withdrawn never comes into force.
+
+    `seen` stands for the content; send it back with a change of the draft.
+    """
 
     currency = serializers.ChoiceField(choices=tuple(DECIMALS))
     version = serializers.IntegerField()
@@ -161,6 +165,27 @@ class PublishView(APIView):
         _policy(currency, version)
         facts = validated(PublishBody, request.data)
         policy = policies.publish(currency=currency, version=version, actor=actor, **facts)
+        return Response(policy_as_dict(policy))
+
+
+class WithdrawView(APIView):
+    @extend_schema(
+        operation_id="refund_policies_withdraw",
+        summary="Withdraw a published version before it is in force",
+        description=(
+            "The newest published version, up to five minutes before its `in_force_from`; it never settles anything, "
+            "and the version before it goes on. Needs the permission `refunds.publish_policy` and a reason."
+        ),
+        parameters=PATH,
+        request=NeededReasonBody,
+        responses={200: PolicyAnswer, **refusals(400, 403, 404, 409)},
+    )
+    def post(self, request: Request, currency: str, version: int) -> Response:
+        actor = _actor(request)
+        actor.require(policies.PUBLISH)
+        _policy(currency, version)
+        reason = validated(NeededReasonBody, request.data)["reason"]
+        policy = policies.withdraw(currency=currency, version=version, reason=reason, actor=actor)
         return Response(policy_as_dict(policy))
 
 

@@ -72,6 +72,11 @@ def sql(state: str, of_version: int) -> None:
         (PolicyState.PUBLISHED, PolicyState.DRAFT),
         (PolicyState.SUPERSEDED, PolicyState.PUBLISHED),
         (PolicyState.SUPERSEDED, PolicyState.DRAFT),
+        (PolicyState.DRAFT, PolicyState.WITHDRAWN),
+        (PolicyState.PUBLISHED, PolicyState.WITHDRAWN),
+        (PolicyState.SUPERSEDED, PolicyState.WITHDRAWN),
+        (PolicyState.WITHDRAWN, PolicyState.PUBLISHED),
+        (PolicyState.WITHDRAWN, PolicyState.DRAFT),
     ],
 )
 def test_the_database_knows_the_way_of_a_policy(now: str, then: str) -> None:
@@ -88,6 +93,26 @@ def test_the_database_publishes_no_draft_for_orders_of_the_past() -> None:
         sql(PolicyState.PUBLISHED, 2)
     RefundPolicy.objects.filter(version=2).update(in_force_from=timezone.now() + timedelta(hours=1))
     sql(PolicyState.PUBLISHED, 2)
+
+
+def test_the_database_lets_a_version_be_withdrawn_only_while_it_is_to_come() -> None:
+    new_version(in_force_from=timezone.now() + timedelta(seconds=60))
+    sql(PolicyState.WITHDRAWN, 2)
+
+
+def test_the_database_brings_back_only_the_newest_of_what_was_superseded() -> None:
+    sql(PolicyState.SUPERSEDED, 1)
+    new_version(version=3, state=PolicyState.SUPERSEDED)
+    new_version(version=4, state=PolicyState.WITHDRAWN, in_force_from=timezone.now() + timedelta(days=1))
+    with pytest.raises(IntegrityError), transaction.atomic():
+        sql(PolicyState.PUBLISHED, 1)
+    sql(PolicyState.PUBLISHED, 3)
+
+
+def test_what_is_withdrawn_settles_nothing() -> None:
+    order = cast.order_5531()
+    new_version(state=PolicyState.WITHDRAWN, in_force_from=order.placed_at)
+    assert policy_for(order).version == 1
 
 
 @pytest.mark.parametrize("state", [PolicyState.PUBLISHED, PolicyState.SUPERSEDED])

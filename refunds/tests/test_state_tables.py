@@ -214,6 +214,8 @@ def make_policy(before: str, after: str) -> RefundPolicy:
         publish_policy(policy)
     if before == "superseded":
         follow_policy(policy)
+    if before == "withdrawn":
+        withdraw_policy(policy)
     return policy
 
 
@@ -226,6 +228,16 @@ def publish_policy(policy: RefundPolicy) -> None:
 
 def follow_policy(policy: RefundPolicy) -> None:
     publish_policy(policies.draft(currency=policy.currency, actor=boss())[0])
+
+
+def withdraw_policy(policy: RefundPolicy) -> None:
+    policies.withdraw(currency=policy.currency, version=policy.version, reason=NOTE, actor=boss())
+
+
+def withdraw_what_followed(policy: RefundPolicy) -> None:
+    follower = newest_settling(policy.currency)
+    assert follower is not None
+    withdraw_policy(follower)
 
 
 def move_policy(policy: RefundPolicy, to: str) -> None:
@@ -254,7 +266,12 @@ MACHINES: Final = {
         "policy",
         POLICY_MOVES,
         make_policy,
-        {"published": publish_policy, ("published", "superseded"): follow_policy},
+        {
+            "published": publish_policy,
+            ("published", "superseded"): follow_policy,
+            ("superseded", "published"): withdraw_what_followed,
+            "withdrawn": withdraw_policy,
+        },
         move_policy,
     ),
 }

@@ -240,6 +240,47 @@ def test_a_draft_is_thrown_away() -> None:
     assert visitor("marketing").get(DRAFT).status_code == 404
 
 
+def published(days: int = 300) -> RefundPolicy:
+    moment = timezone.now() + timedelta(days=days)
+    return policies.publish(
+        currency="TWD", version=begun().version, in_force_from=moment, actor=cast.staff("marketing")
+    )
+
+
+def test_a_version_to_come_is_withdrawn_with_a_reason_and_says_so() -> None:
+    published()
+    supervisor = visitor("supervisor")
+    assert f'action="{DRAFT}withdraw/"' in text_of(supervisor.get(DRAFT))
+    empty = supervisor.post(f"{DRAFT}withdraw/", {"reason": " "})
+    assert (empty.status_code, RefundPolicy.objects.get(version=2).state) == (400, "published")
+    assert 'aria-invalid="true"' in text_of(empty)
+    assert supervisor.post(f"{DRAFT}withdraw/", {"reason": "日期打錯"})["Location"] == DRAFT
+    page = text_of(supervisor.get(DRAFT))
+    for said in ("Version 2 is withdrawn.", "日期打錯", "withdrawn by", "never; it would have been from"):
+        assert said in page
+    assert "withdraw/" not in page
+    versions = text_of(supervisor.get(LIST))
+    assert "withdrawn" in versions
+    assert "until" not in versions
+
+
+def test_only_what_is_to_come_offers_to_be_withdrawn_and_only_to_who_may_publish() -> None:
+    published()
+    assert "withdraw/" not in text_of(visitor("staff").get(DRAFT))
+    assert visitor("staff").post(f"{DRAFT}withdraw/", {"reason": "x"}).status_code == 403
+    supervisor = visitor("supervisor")
+    assert "withdraw/" not in text_of(supervisor.get("/staff/policies/TWD/1/"))
+    page = text_of(supervisor.post("/staff/policies/TWD/1/withdraw/", {"reason": "x"}))
+    assert "Only the newest published version can be withdrawn" in page
+
+
+def test_a_draft_follows_the_version_before_what_was_withdrawn() -> None:
+    policies.withdraw(currency="TWD", version=published().version, reason="x", actor=cast.staff("marketing"))
+    begun()
+    rows = text_of(visitor("supervisor").get("/staff/policies/TWD/3/"))
+    assert '<option value="1" selected>' in rows
+
+
 def test_what_is_published_has_no_form() -> None:
     marketing = visitor("marketing")
     assert marketing.get("/staff/policies/TWD/1/edit/")["Location"] == "/staff/policies/TWD/1/"
