@@ -5,10 +5,20 @@ from collections.abc import Mapping
 from typing import Final
 
 FIELDS: Final = ("recipient", "phone", "postal_code", "city", "district", "street")
-END: Final = r"(?=[，,。；;\n]|$)"
+CITY: Final = r"[\u4e00-\u9fff]{2}[市縣]"
+DISTRICT: Final = r"[\u4e00-\u9fff]{1,3}?[區鄉鎮市](?!區)"
+END: Final = r"(?=[，,。；;？?！!\n]|$)"
+# Where a name or a street is over although no mark says so.
+NEXT_PART: Final = (
+    r"(?=\s*(?:郵遞區號|郵區|電話|手機|收件|收貨|地址|可以嗎|好嗎|謝謝|09\d)|\s+[\u4e00-\u9fff]{2,4}\s*09\d)"
+)
+STREET_END: Final = rf"(?:{END}|{NEXT_PART}|(?<=[號樓室])\s+(?=\d{{3,6}}(?:\D|$)))"
 LABELLED: Final = {
     "recipient": re.compile(
-        rf"(?:收件人|收貨人|姓名)\s*[:：是]?\s*(\S[^，,。；;\n]*?){END}|(?:recipient|name)\s*(?:is|:)\s*([^,;\n]+?)\.?{END}",
+        r"(?:收件人|收貨人|姓名)(?:姓名|名字)?\s*(?:[:：]|應該是|是|(?:請|要|想)?(?:更?改|換)(?:成|為))?\s*"
+        rf"((?!要|請|想|寫|打|填|錯|更?改|換|的|不|也)[^\s，,。；;\n][^，,。；;\n]*?)(?:{END}|{NEXT_PART})"
+        rf"|(?:recipient|name)\s*(?:is|:)\s*([^,;\n]+?)\.?{END}"
+        r"|[號樓室]\s+([\u4e00-\u9fff]{2,4})(?=\s*09\d)",
         re.I,
     ),
     "phone": re.compile(
@@ -18,35 +28,49 @@ LABELLED: Final = {
     ),
     "postal_code": re.compile(
         r"(?:郵遞區號|郵區|postal code|post ?code|zip(?: code)?)\s*[:：是]?\s*(?:is\s*)?(\d{3,6})(?!\d)"
-        r"|(?<!\d)(\d{3}(?:\d{2,3})?)\s*(?=[\u4e00-\u9fff]{2}[市縣])|^\s*(\d{3}(?:\d{2,3})?)\s*$",
+        rf"|(?<!\d)(\d{{3}}(?:\d{{2,3}})?)\s*(?={CITY})|^\s*(\d{{3}}(?:\d{{2,3}})?)\s*$"
+        r"|[號樓室]\s+(\d{3}(?:\d{2,3})?)(?!\d)|(?:city|county),?\s+(\d{3}(?:\d{2,3})?)(?!\d)",
         re.I | re.M,
     ),
     "city": re.compile(
-        rf"([\u4e00-\u9fff]{{2}}[市縣])(?=[\u4e00-\u9fff]{{1,3}}[區鄉鎮市])|(?:city|縣市)\s*[:：]\s*([^，,;\n]+?)\.?{END}",
+        rf"({CITY})(?={DISTRICT})|(?:city|縣市)\s*[:：]\s*([^，,;\n]+?)\.?{END}"
+        r"|dist(?:\.|rict),\s*([a-z][a-z ]* (?:city|county))",
         re.I,
     ),
     "district": re.compile(
-        rf"[\u4e00-\u9fff]{{2}}[市縣]([\u4e00-\u9fff]{{1,3}}?[區鄉鎮市])|(?:district|鄉鎮市區)\s*[:：]\s*([^，,;\n]+?)\.?{END}",
+        rf"{CITY}({DISTRICT})|(?:district|鄉鎮市區)\s*[:：]\s*([^，,;\n]+?)\.?{END}"
+        r"|,\s*([a-z][\w' -]*? dist(?:\.|rict))(?=,)",
         re.I,
     ),
     "street": re.compile(
-        rf"[\u4e00-\u9fff]{{2}}[市縣][\u4e00-\u9fff]{{1,3}}?[區鄉鎮市]\s*([^，,。；;\n]+?){END}"
-        rf"|(?:street|路名和門牌|路名)\s*[:：]\s*([^，,;\n]+?)\.?{END}",
+        rf"{CITY}{DISTRICT}\s*([^，,。；;？?！!\n]+?){STREET_END}"
+        rf"|(?:street|路名和門牌|路名)\s*[:：]\s*([^，,;\n]+?)\.?{END}"
+        r"|(no\. ?\d[^\n;]*?)(?=,\s*[a-z][\w' -]*? dist(?:\.|rict))",
         re.I,
     ),
 }
 # Who takes it in, and who is called, stay as they are when only the place is new.
-MAY_STAY: Final = ("recipient", "phone")
+PERSON: Final = ("recipient", "phone")
+# Words that announce another place.
+OF_A_PLACE: Final = re.compile(r"地址|寄到|送到|改寄|改送|搬|門牌|樓層|address|send|deliver|ship|moved|place", re.I)
+
+
+def named_in_words(text: str) -> dict[str, str]:
+    """The parts of an address that the text names."""
+    matches = {field: pattern.search(text) for field, pattern in LABELLED.items()}
+    return {field: next(filter(None, match.groups())).strip() for field, match in matches.items() if match}
 
 
 def address_in(text: str, known: Mapping[str, str] | None) -> dict[str, str]:
-    """The parts that the text names, and of the present address who takes it in; other parts are never filled in."""
-    found = {field: str(known[field]) for field in MAY_STAY if known and known.get(field)}
-    for field, pattern in LABELLED.items():
-        match = pattern.search(text)
-        if match:
-            found[field] = next(group for group in match.groups() if group).strip()
-    return found
+    """The parts that the text names, and of the present address what it leaves as it is.
+
+    With another place that is who takes it in; with another person or number, the place. Other parts are never filled
+    in.
+    """
+    named = named_in_words(text)
+    only_the_person = named and set(named) <= set(PERSON) and not OF_A_PLACE.search(text)
+    stays = FIELDS if only_the_person else PERSON
+    return {field: str(known[field]) for field in stays if known and known.get(field)} | named
 
 
 def missing(found: Mapping[str, str]) -> list[str]:
@@ -54,5 +78,8 @@ def missing(found: Mapping[str, str]) -> list[str]:
 
 
 def in_one_line(address: Mapping[str, str]) -> str:
-    place = "".join(address.get(field, "") for field in ("city", "district", "street"))
-    return f"{address.get('postal_code', '')} {place}（{address.get('recipient', '')}，{address.get('phone', '')}）"
+    parts = [str(address.get(field) or "") for field in ("city", "district", "street")]
+    code, who = address.get("postal_code", ""), [address.get("recipient", ""), address.get("phone", "")]
+    if all(part.isascii() for part in parts):
+        return f"{', '.join(reversed(parts))} {code} ({', '.join(who)})"
+    return f"{code} {''.join(parts)}（{'，'.join(who)}）"

@@ -15,12 +15,14 @@ from agent.offline.phrases import PHRASES
 from agent.offline.reading import Conversation, read
 from agent.offline.replies import Reply, ToolUse
 from agent.offline.shaping import shape
+from agent.offline.shopping import words_for
 from agent.offline.speech import Speech
 from agent.offline.words import Intent, Topic, intents_in, topics_in
 
 SUMMARY_CHARACTERS = 400
 SHORT = 16
 LATE_ONLY = frozenset({Intent.NOT_ARRIVED, Intent.LOST})
+MONEY_TOPICS = frozenset({Topic.MORE_MONEY, Topic.COMPENSATION, Topic.YES, Topic.THANKS, Topic.COMPLAINT})
 WISHES = frozenset({Intent.CANCEL, Intent.RETURN, Intent.REFUND, Intent.EXCHANGE, Intent.RESEND})
 
 
@@ -34,7 +36,9 @@ def think(conversation: Conversation) -> Reply:
     speech = Speech(conversation.chinese)
     wish = conversation.wish
     topics, intents = topics_in(wish), intents_in(wish)
-    if Topic.PERSON in topics or (Topic.YES in topics and _was_offered_a_person(conversation)):
+    if Topic.WHO in topics:
+        return Reply(speech.join([speech.say("who"), speech.say("offer_person")]))
+    if Topic.PERSON in topics or (Topic.YES in topics and _was_offered(conversation, "offer_person")):
         return hand_off(conversation, speech)
     if Topic.REFUND_STATUS in topics:
         return refund_status(conversation, speech)
@@ -45,19 +49,23 @@ def think(conversation: Conversation) -> Reply:
         return errand(conversation, speech)
     if Topic.TRACK in topics and not intents - LATE_ONLY:
         return track(conversation, speech)
-    words = small_talk(topics, intents, wish)
+    words = small_talk(topics, intents, conversation)
     if words:
         return Reply(speech.say(words))
-    if Topic.BEYOND in topics and not intents:
-        return Reply(speech.join([speech.say("beyond"), speech.say("offer_person")]))
+    sorry = for_a_person(topics, intents)
+    if sorry:
+        return Reply(speech.join([speech.say(sorry), speech.say("offer_person")]))
     again = Topic.YES in topics and not intents
-    return Desk(
+    reply = Desk(
         conversation,
         speech,
         wish=conversation.wish_before if again else wish,
         before="" if again else conversation.wish_before,
         haggles=Topic.MORE_MONEY in topics,
     ).reply()
+    if reply.tool_uses or Topic.ADDRESS not in topics:
+        return reply
+    return Reply(speech.paragraphs([reply.text, errands.ask_for_address(speech)]))
 
 
 def errand_of(
@@ -66,34 +74,47 @@ def errand_of(
     """What a message is about that is not about giving goods back."""
     if Topic.COMPENSATION in topics and not intents & WISHES:
         return errands.compensation
-    if errands.asked_for_amount(conversation) and errands.amount_in(conversation.wish) and not intents:
+    if errands.asked_for_amount(conversation) and not intents and not topics - MONEY_TOPICS:
         return errands.compensation
     if Topic.ADDRESS in topics and not intents & WISHES:
         return errands.address
-    if errands.asked_for_address(conversation) and not topics and not intents:
+    if errands.asked_for_address(conversation) and not intents and (not topics or errands.is_address(conversation)):
         return errands.address
-    if Topic.ETA in topics and not intents - LATE_ONLY:
+    wants_to_know_when = Topic.YES in topics and _was_offered(conversation, "no_date")
+    if wants_to_know_when or (Topic.ETA in topics and not intents - LATE_ONLY):
         return errands.delivery
-    if Topic.PRODUCTS in topics and not intents:
+    asked = Topic.PRODUCTS in topics or (Topic.GOODS_ASKED in topics and words_for(conversation.wish))
+    if asked and not intents:
         return errands.products
     return None
 
 
-def small_talk(topics: frozenset[Topic], intents: frozenset[Intent], wish: str) -> str:
+def for_a_person(topics: frozenset[Topic], intents: frozenset[Intent]) -> str:
+    """The phrase before a colleague is offered, for what no tool can do; "" if it may be about goods."""
+    if Topic.EXTRA in topics and not intents - {Intent.REFUND, Intent.RETURN}:
+        return "beyond"
+    if Topic.COMPLAINT in topics and not intents:
+        return "sorry"
+    return "beyond" if Topic.BEYOND in topics and not intents else ""
+
+
+def small_talk(topics: frozenset[Topic], intents: frozenset[Intent], conversation: Conversation) -> str:
     """The phrase for a message that is about nothing; "" if it is about something."""
+    wish = conversation.wish
     if intents:
         return ""
     if Topic.NEVER_MIND in topics:
         return "never_mind"
     if Topic.THANKS in topics and Topic.MORE_MONEY not in topics:
         return "thanks"
-    if (Topic.GREETING in topics and len(wish) <= SHORT) or not wish.strip():
+    if (Topic.GREETING in topics and len(wish) <= SHORT) or not wish.strip() or Topic.HELP in topics:
         return "greeting"
-    return ""
+    return "greeting" if Topic.YES in topics and not conversation.wish_before else ""
 
 
-def _was_offered_a_person(conversation: Conversation) -> bool:
-    return any(offer in conversation.last_words for offer in PHRASES["offer_person"])
+def _was_offered(conversation: Conversation, phrase: str) -> bool:
+    """Did the agent end its turn with this offer?"""
+    return any(offer in conversation.last_words for offer in PHRASES[phrase])
 
 
 def hand_off(conversation: Conversation, speech: Speech) -> Reply:
@@ -145,8 +166,8 @@ def track(conversation: Conversation, speech: Speech) -> Reply:
     lines = lines_of(order)
     named = {line for one in named_in(conversation.wish, lines) for line in one.lines}
     shown = [line for line in lines if not named or line.line_item_id in named]
-    told = [telling.where(speech, line, parcels.data.get("shipments") or ()) for line in shown]
+    told = telling.whereabouts(speech, shown, parcels.data.get("shipments") or ())
     under_way = any(
         units.get("state") in {"shipped", "packed", "unfulfilled"} for line in shown for units in line.units
     )
-    return Reply(speech.join([*told, speech.say("no_date") if under_way else ""]))
+    return Reply(speech.join([told, speech.say("no_date") if under_way else ""]))

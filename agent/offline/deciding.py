@@ -75,7 +75,7 @@ def decide(wish: Wish, line: Line) -> list[Decision]:
     """Usually one decision. Units in several states can need several: what is wanted of all of them, or of so many."""
     found: list[Decision] = []
     left = wish.quantity
-    if wish.intents and wish.intents <= MISSED and _that_can(line, "resend"):
+    if wish.intents and wish.intents <= LATE and _that_can(line, "resend"):
         return [Decision(line, "lost_choice")]
     for kind in _ways(wish.intents):
         units = _that_can(line, kind)

@@ -11,6 +11,7 @@ from agent.offline import telling
 from agent.offline.deciding import QUOTED, Decision, decide, groups
 from agent.offline.goods import Line, lines_of, named_in
 from agent.offline.outcomes import Ledger, keys_of
+from agent.offline.phrases import PHRASES
 from agent.offline.reading import Conversation, Said
 from agent.offline.replies import Reply, ToolUse
 from agent.offline.shopping import fitting, found_by, next_search, searches_for, wanted_instead
@@ -46,12 +47,17 @@ class Desk:
         self.ledger = Ledger(self.conversation.answers, names, self.conversation.news)
         if self.haggles and not named_in(self.wish, lines) and not EVERYTHING.search(self.wish):
             return Reply(self.speech.join([self.speech.say("amounts_are_worked_out"), self.speech.say("offer_person")]))
-        heard = understand(self.wish, self.before, lines)
+        heard = understand(self.wish, self.before, lines, asked_about_lost=self.asked_about_lost)
         self.answers_a_question = not intents_in(self.wish)
         decisions = self.decisions(heard, lines)
         if not decisions:
             return self.ask_which(heard, lines)
         return self.work(decisions)
+
+    @property
+    def asked_about_lost(self) -> bool:
+        ends = [words.split("{goods}")[-1][-12:] for words in PHRASES["lost_choice"]]
+        return any(end in self.conversation.last_words for end in ends)
 
     def decisions(self, heard: Heard, lines: Sequence[Line]) -> list[Decision]:
         """What to do for each named line, in the order's order."""
@@ -169,16 +175,12 @@ class Desk:
         return Reply(speech.paragraphs(new) or speech.say("trouble"))
 
     def notes(self, left: Sequence[Decision]) -> list[str]:
-        parcels, refunds = self.ledger.last("list_shipments"), self.ledger.last("list_refunds")
-        return [
-            telling.note(
-                self.speech,
-                one,
-                parcels=(parcels.data.get("shipments") or ()) if parcels else (),
-                refunds=(refunds.data.get("refunds") or ()) if refunds else (),
-            )
-            for one in left
-        ]
+        listed, paid = self.ledger.last("list_shipments"), self.ledger.last("list_refunds")
+        parcels = (listed.data.get("shipments") or ()) if listed else ()
+        refunds = (paid.data.get("refunds") or ()) if paid else ()
+        others = [one for one in left if one.kind not in telling.MISSED]
+        notes = [telling.note(self.speech, one, parcels=parcels, refunds=refunds) for one in others]
+        return [telling.missed(self.speech, left, parcels), *notes]
 
     def refused_quotes(self) -> list[str]:
         settled = self.ledger.settled()
@@ -195,7 +197,8 @@ class Desk:
         speech = self.speech
         meant = [line for line in lines if line.line_item_id in heard.unclear] or lines
         names = speech.listed([(line.title, 1) for line in meant])
-        return Reply(speech.say("which_of" if heard.unclear else "which", list=names))
+        wanted = "which_for" if heard.loose else "which"
+        return Reply(speech.say("which_of" if heard.unclear else wanted, list=names))
 
     def give_up(self, phrase: str) -> Reply:
         return Reply(self.speech.join([self.speech.say(phrase), self.speech.say("offer_person")]))

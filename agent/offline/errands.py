@@ -1,11 +1,11 @@
 """What the stand-in does besides refunds and returns: products, delivery dates, the address, compensation."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from agent.offline import telling
-from agent.offline.addresses import FIELDS, address_in, in_one_line, missing
+from agent.offline.addresses import FIELDS, address_in, in_one_line, missing, named_in_words
 from agent.offline.goods import lines_of, named_in
 from agent.offline.outcomes import Ledger
 from agent.offline.phrases import PHRASES
@@ -19,7 +19,19 @@ Data = Mapping[str, Any]
 AMOUNT: Final = re.compile(
     r"(?:NT\$|\$|NTD)?\s*(\d{1,3}(?:,\d{3})+|\d{1,7})\s*(?:元|塊|ntd|twd|dollars)?", re.IGNORECASE
 )
+DIGITS_AND_SIZES: Final = re.compile(r"([一二兩三四五六七八九])([千百]?)")
+IN_WORDS: Final = re.compile(r"(?:[一二兩三四五六七八九][千百])+[一二三四五六七八九]?")
+SIZES: Final = {"千": 1000, "百": 100}
+# Goods in these states can have a parcel that is not packed yet: their own, or the one of their replacement.
+MAY_BE_UNPACKED: Final = frozenset({"unfulfilled", "exchanging", "resending"})
 MOST_SHOWN: Final = 3
+# What stands after these is what a product is to be used with.
+WORKS_WITH: Final = re.compile(r"支援|適用|相容|可以用在|(?:compatible|work) with", re.IGNORECASE)
+UP_TO: Final = re.compile(
+    r"(?:NT\$|\$)?\s*\d[\d,]*\s*(?:元|塊)?\s*(?:以下|以內)(?:的)?"
+    r"|(?:under|below|up to|less than)\s*(?:NT\$|\$)?\s*\d[\d,]*",
+    re.IGNORECASE,
+)
 REASON_CHARACTERS: Final = 300
 
 
@@ -30,10 +42,12 @@ def ledger_of(conversation: Conversation) -> Ledger:
 # --- products ---
 def products(conversation: Conversation, speech: Speech) -> Reply:
     """A question about what the shop sells. A question about goods of the order is about their product."""
-    ledger, words = ledger_of(conversation), words_for(conversation.wish)
+    ledger, asked = ledger_of(conversation), conversation.wish
+    words = words_for(UP_TO.sub(" ", WORKS_WITH.split(asked)[0])) or words_for(UP_TO.sub(" ", asked))
     if not words:
         return Reply(speech.say("which_words"))
-    searches = searches_for(words)
+    highest = UP_TO.search(asked)
+    searches = searches_for(words, price_max=amount_in(highest.group()) if highest else None)
     search = next_search(ledger, searches)
     if search and "search_products" in conversation.tools:
         said = "" if ledger.last("search_products") else speech.say("look_products")
@@ -41,7 +55,7 @@ def products(conversation: Conversation, speech: Speech) -> Reply:
     found = found_by(ledger, searches)
     if not found:
         return Reply(speech.say("none_found"))
-    shown = speech.piece("comma").join(telling.product(speech, each) for each in found[:MOST_SHOWN])
+    shown = speech.piece("comma").join(telling.product_and_stock(speech, each) for each in found[:MOST_SHOWN])
     if len(found) > 1:
         return Reply(speech.say("products_found", found=shown))
     return _one_product(conversation, ledger, speech, found[0])
@@ -82,7 +96,7 @@ def delivery(conversation: Conversation, speech: Speech) -> Reply:
     told = [] if asked is None or asked.is_error else _estimates(speech, asked.data, wanted)
     if not told:
         shipments = (parcels.data.get("shipments") or ()) if parcels and not parcels.is_error else ()
-        told = [telling.where(speech, line, shipments) for line in shown]
+        told = [telling.whereabouts(speech, shown, shipments)]
         if asked is None or asked.is_error:
             told.append(speech.say("eta_unknown"))
     elif any("cancel" in (units.get("can") or ()) for line in shown for units in line.units):
@@ -97,7 +111,7 @@ def _estimates(speech: Speech, data: Data, wanted: set[str]) -> list[str]:
         if lines:
             late = "eta_late" if each.get("late") else "eta_shipped"
             phrase = "eta_waiting" if each.get("state") == "not_shipped" else late
-            days = {"earliest": each.get("earliest", ""), "latest": each.get("latest", "")}
+            days = {end: speech.day(each.get(end)) for end in ("earliest", "latest")}
             told.append(speech.say(phrase, goods=speech.lines(lines), **days))
     return told
 
@@ -114,15 +128,20 @@ def address(conversation: Conversation, speech: Speech) -> Reply:
     order = ledger.order
     if order is None or "update_shipping_address" not in conversation.tools:
         return Reply(speech.join([speech.say("cannot_look"), speech.say("offer_person")]))
+    if not any(units.get("state") in MAY_BE_UNPACKED for line in lines_of(order) for units in line.units):
+        return Reply(speech.join([speech.say("address_too_late"), speech.say("offer_person")]))
     said = "\n".join(part for part in (_before(conversation), conversation.wish) if part)
     wanted = address_in(said, (order.get("shipping") or {}).get("address"))
     gaps = missing(wanted)
     if gaps:
-        names = speech.piece("comma").join(speech.piece(field) for field in gaps)
-        return Reply(speech.say("address_needs", missing=names))
+        return Reply(ask_for_address(speech, gaps))
     offered = speech.say("offer_address", address=in_one_line(wanted))
     use = ToolUse("update_shipping_address", {field: wanted[field] for field in FIELDS})
     return Reply(speech.paragraphs([offered, speech.say("press")]), (use,))
+
+
+def ask_for_address(speech: Speech, gaps: Sequence[str] = FIELDS) -> str:
+    return speech.say("address_needs", missing=speech.piece("comma").join(speech.piece(field) for field in gaps))
 
 
 def _before(conversation: Conversation) -> str:
@@ -144,6 +163,10 @@ def _address_outcome(speech: Speech, data: Data, is_error: bool, wanted: Mapping
     return speech.say(phrase, address=in_one_line(data.get("shipping_address") or wanted))
 
 
+def is_address(conversation: Conversation) -> bool:
+    return bool(named_in_words(conversation.wish))
+
+
 def asked_for_address(conversation: Conversation) -> bool:
     """Did the agent end by asking for parts of an address?"""
     return any(words.split("{")[0] in conversation.last_words for words in PHRASES["address_needs"])
@@ -163,6 +186,8 @@ def compensation(conversation: Conversation, speech: Speech) -> Reply:
     if "propose_compensation" not in conversation.tools:
         return Reply(speech.join([speech.say("beyond"), speech.say("offer_person")]))
     amount = amount_in(conversation.wish)
+    if amount is None and asked_for_amount(conversation):
+        return Reply(speech.join([speech.say("compensation_no_amount"), speech.say("offer_person")]))
     if amount is None:
         return Reply(speech.say("compensation_how_much"))
     said = " / ".join(part for part in (conversation.wish_before, conversation.wish) if part)
@@ -176,7 +201,21 @@ def amount_in(text: str) -> int | None:
     numbers = list(AMOUNT.finditer(text))
     with_sign = [found for found in numbers if found.group().strip() != found.group(1)]
     chosen = with_sign or (numbers if len(numbers) == 1 else [])
-    return int(chosen[0].group(1).replace(",", "")) if chosen else None
+    if chosen:
+        return int(chosen[0].group(1).replace(",", ""))
+    return None if numbers else _amount_in_words(text)
+
+
+def _amount_in_words(text: str) -> int | None:
+    """五百, 一千五, 兩千三百: as sums are said in Chinese."""
+    found = IN_WORDS.search(text)
+    if not found:
+        return None
+    total, unit = 0, 1
+    for digit, size in DIGITS_AND_SIZES.findall(found.group()):
+        unit = SIZES[size] if size else unit // 10
+        total += ("一二三四五六七八九".index(digit.replace("兩", "二")) + 1) * unit
+    return total
 
 
 def asked_for_amount(conversation: Conversation) -> bool:

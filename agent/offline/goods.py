@@ -46,6 +46,7 @@ NOUNS: Final[tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = (
 )
 RUN: Final = re.compile(r"[\u3400-\u9fff]+|[A-Za-z0-9][A-Za-z0-9.+-]*")
 BRACKETS: Final = re.compile(r"[（(【\[].*?[)）】\]]")
+COLOUR_AT_END: Final = re.compile(r"(?<=[^\s])\s+[黑白紅藍綠粉灰銀金紫黃橘棕米](?:色|色款|款)?$")
 ONE_CHARACTER: Final = frozenset("殼套杯錶架燈襪帽")
 HEAD, PART = 0, 1
 
@@ -155,6 +156,7 @@ def _latin(word: str) -> Iterator[tuple[str, int]]:
 
 def _other_language(name: str) -> Iterator[tuple[str, int]]:
     """Other words for the head noun and for what stands before it, above all in the other language."""
+    name = COLOUR_AT_END.sub("", name)
     if name.isascii():
         for chinese, english in NOUNS:
             if any(re.search(rf"\b{word}s?\b", name, re.IGNORECASE) for word in english):

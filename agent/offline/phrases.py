@@ -5,7 +5,9 @@ Names, amounts and numbers are put in from tool results; no sentence contains an
 
 from typing import Final
 
-PHRASES: Final[dict[str, tuple[str, str]]] = {
+from agent.offline.pieces import PIECES
+
+PHRASES: Final[dict[str, tuple[str, str]]] = PIECES | {
     # --- looking ---
     "look": ("我先查一下您的訂單。", "Let me look at your order first."),
     "look_again": ("我再看一次訂單目前的狀況。", "Let me look at the order once more."),
@@ -149,7 +151,7 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
     ),
     "lost_choice": (
         "{goods}寄出很久都沒有送達，可以視為遺失。您想要退款，還是重新寄一份給您呢？",
-        "{goods} was shipped long ago and never arrived, so it counts as lost. Would you like your money back, or "
+        "{goods}: shipped long ago and never arrived, so this counts as lost. Would you like your money back, or "
         "shall we send it again?",
     ),
     "no_product": (
@@ -175,7 +177,7 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
     ),
     "product": ("「{name}」{price}", "“{name}” at {price}"),
     "products_found": ("找到這些商品：{found}。", "This is what I found: {found}."),
-    "product_found": ("有的，{found}，{stock}。", "Yes: {found}, {stock}."),
+    "product_found": ("{found}，{stock}。", "{found}, {stock}."),
     "in_stock": ("目前有現貨", "in stock"),
     "out_of_stock": ("目前沒有現貨", "out of stock at the moment"),
     "stock_unknown": ("庫存請以出貨時為準", "stock is not counted here"),
@@ -189,17 +191,17 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
     ),
     # --- delivery dates ---
     "eta_waiting": (
-        "{goods}還沒寄出；如果今天交給物流，預計 {earliest} 到 {latest} 之間送達。這是預估，不是保證。",
+        "{goods}還沒寄出；如果今天交給物流，預計 {earliest}到 {latest}之間送達。這是預估，不是保證。",
         "{goods} has not left yet; handed over today, it would arrive between {earliest} and {latest}. That is an "
         "estimate, not a promise.",
     ),
     "eta_shipped": (
-        "{goods}已經寄出，物流預計 {earliest} 到 {latest} 之間送達。這是預估，不是保證。",
+        "{goods}已經寄出，物流預計 {earliest}到 {latest}之間送達。這是預估，不是保證。",
         "{goods} is on its way; the carrier expects it between {earliest} and {latest}. That is an estimate, "
         "not a promise.",
     ),
     "eta_late": (
-        "{goods}原本預計 {latest} 前送達，現在比預期晚了，我不知道新的日期。",
+        "{goods}原本預計 {latest}前送達，現在比預期晚了，我不知道新的日期。",
         "{goods} should have arrived by {latest}; it is late, and I do not know a new date.",
     ),
     "eta_unknown": (
@@ -226,6 +228,10 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
         "確認時間已過，地址沒有更改。需要的話我再準備一次。",
         "The time to confirm has run out, and the address was not changed. I can prepare it again.",
     ),
+    "address_too_late": (
+        "這張訂單的商品都已經包裝或寄出了，所以地址沒辦法再更改。",
+        "Everything of this order has been packed or shipped already, so the address cannot be changed any more.",
+    ),
     "failed_address": ("很抱歉，地址沒辦法更改：{message}", "I am sorry, the address could not be changed: {message}"),
     "recipient": ("收件人姓名", "the recipient's name"),
     "phone": ("電話", "a phone number"),
@@ -238,6 +244,10 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
         "很抱歉給您帶來不好的經驗。補償要由同事決定，我沒辦法先答應；請問您希望的補償是多少元？我會一起轉達。",
         "I am sorry about this experience. A compensation is for a colleague to decide and I cannot promise one. What "
         "amount do you have in mind? I will pass it on.",
+    ),
+    "compensation_no_amount": (
+        "沒有您希望的金額，我沒辦法替您轉達。",
+        "Without an amount from you I cannot pass it on.",
     ),
     "compensation_asking": (
         "很抱歉給您帶來不好的經驗。我把您的要求轉給同事。",
@@ -263,12 +273,12 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
     ),
     "blocked_delivered": ("{goods}沒辦法這樣處理。{offer}", "This is not possible for {goods}. {offer}"),
     "blocked_unfulfilled": (
-        "{goods}還沒出貨，所以不用換貨；如果不想要了，可以直接取消。",
-        "{goods} has not been shipped, so there is nothing to exchange yet; if you no longer want it, it can be "
-        "cancelled.",
+        "{goods}還沒出貨，所以沒辦法換貨。要改買別的，可以先取消這一件，再重新下單。",
+        "{goods} has not been shipped, so there is nothing to exchange yet. If you would rather have something else, "
+        "it can be cancelled and ordered anew.",
     ),
     "arrived": (
-        "物流紀錄顯示{goods}已於 {date} 送達。如果您沒有收到，需要由同事向物流查證。{offer}",
+        "物流紀錄顯示{goods}已於 {date}送達。如果您沒有收到，需要由同事向物流查證。{offer}",
         "The carrier reports that {goods} was delivered on {date}. If you have not received it, a colleague has to "
         "look into it. {offer}",
     ),
@@ -278,24 +288,26 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
         "{goods} is being prepared in the warehouse and has not left yet.",
     ),
     "parcel_shipped": (
-        "{goods}已於 {date} 寄出（{carrier}），正在運送途中。",
-        "{goods} was shipped on {date} ({carrier}) and is on its way.",
+        "{goods}已於 {date}寄出{carrier}，正在運送途中。",
+        "{goods} was shipped on {date}{carrier} and is on its way.",
     ),
-    "parcel_delivered": ("{goods}已於 {date} 送達（{carrier}）。", "{goods} was delivered on {date} ({carrier})."),
+    "parcel_delivered": ("{goods}已於 {date}送達{carrier}。", "{goods} was delivered on {date}{carrier}."),
     "parcel_lost": (
-        "{goods}已於 {date} 寄出（{carrier}），但一直沒有送達。您可以選擇退款，或重新寄一份。",
-        "{goods} was shipped on {date} ({carrier}) but never arrived. You can have your money back, or have it sent "
-        "again.",
+        "{goods}已於 {date}寄出{carrier}，但一直沒有送達。",
+        "{goods} was shipped on {date}{carrier} but never arrived.",
     ),
     "no_parcel": ("{goods}還沒包裝，也還沒寄出。", "{goods} has not been packed or shipped yet."),
     "can_stop": ("如果不想等，我可以幫您取消。", "If you would rather not wait, I can cancel it."),
-    "no_date": ("我這邊看不到預計送達日，不敢亂猜。", "I do not see an expected date and do not want to guess."),
+    "no_date": (
+        "想知道預計什麼時候送達的話，我可以幫您問物流。",
+        "If you wonder when to expect it, I can ask the carrier.",
+    ),
     "refund_pending": (
         "{amount} 正在退回{account}（退款編號 {number}）。",
         "{amount} is on its way to {account} (refund number {number}).",
     ),
     "refund_succeeded": (
-        "{amount} 已於 {date} 退回{account}（退款編號 {number}）。",
+        "{amount} 已於 {date}退回{account}（退款編號 {number}）。",
         "{amount} was refunded to {account} on {date} (refund number {number}).",
     ),
     "refund_unknown": (
@@ -314,80 +326,4 @@ PHRASES: Final[dict[str, tuple[str, str]]] = {
     "return_line": ("退換貨 {number}：{state}。", "Return {number}: {state}."),
     "replacement_line": ("補寄 {number}：{state}。", "Replacement {number}: {state}."),
     "no_refunds": ("這張訂單目前沒有退款或退貨紀錄。", "There is no refund or return on this order so far."),
-    # --- words only ---
-    "greeting": (
-        "您好！我可以幫您查訂單和配送、取消、退貨、換貨或查退款。請問需要什麼協助呢？",
-        "Hello! I can look up your order and its delivery, and help with cancelling, returns, exchanges and refunds. "
-        "What can I do for you?",
-    ),
-    "thanks": ("不客氣！還有需要再告訴我。", "You are welcome! Tell me if there is anything else."),
-    "never_mind": (
-        "好的，都沒有變動。之後需要再告訴我。",
-        "All right, nothing was changed. Tell me if you need anything.",
-    ),
-    "amounts_are_worked_out": (
-        "退款金額是系統依照實際付款、折扣和留下來的商品算出來的，我沒辦法更改，也不能答應其他金額。",
-        "Refund amounts are worked out by the system from what was paid, the discounts and what you keep. I cannot "
-        "change them or promise another amount.",
-    ),
-    "offer_person": (
-        "要我幫您轉接真人客服嗎？",
-        "Shall I ask a colleague to take over?",
-    ),
-    "handing_off": ("好的，我請同事來接手。", "All right, I am asking a colleague to take over."),
-    "handed_off": (
-        "已經請同事接手，會在這個對話裡回覆您。",
-        "I have asked a colleague to take over; they will answer here.",
-    ),
-    "done_nothing_due": (
-        "「{goods}」已取消；依這筆訂單的規則，沒有需要退回的金額（編號 {number}）。",
-        "{goods} is cancelled; by the rules of this order there is nothing to pay back (number {number}).",
-    ),
-    "summary": ("顧客寫道：{said}", "The customer wrote: {said}"),
-    "no_hand_off": (
-        "很抱歉，我這邊現在沒辦法轉接，請稍後再試一次。",
-        "I am sorry, I cannot reach a colleague right now. Please try again a little later.",
-    ),
-    "which": (
-        "請問是哪一件商品，想要怎麼處理呢？這張訂單有：{list}。可以取消、退貨、換貨，或查配送；其他事情我可以請同事協助。",
-        "Which item is it about, and what would you like? This order has: {list}. I can cancel, return, exchange, or "
-        "check the delivery; for anything else I can ask a colleague.",
-    ),
-    "which_of": ("請問是指哪一件：{list}？", "Which one do you mean: {list}?"),
-    "what_for": (
-        "請問{goods}想要怎麼處理呢？可以告訴我是壞了、想退、想換，還是想查配送。",
-        "What would you like to do about {goods}? Tell me whether it is broken, you want to return or exchange it, or "
-        "you wonder where it is.",
-    ),
-    "how_many": ("請問{goods}要處理幾件呢？目前有 {count} 件。", "How many of {goods} is it about? There are {count}."),
-    "no_quote_yet": (
-        "目前還沒有試算過退款。告訴我想取消或退回哪一件，我就幫您算。",
-        "No refund has been worked out yet. Tell me which item you want to cancel or return.",
-    ),
-    "why_amount": ("金額 {amount} 是這樣算的：{why}。", "{amount} is worked out like this: {why}."),
-    "cannot_look": ("很抱歉，我現在讀不到這張訂單。", "I am sorry, I cannot read this order right now."),
-    "beyond": ("這件事我這邊沒辦法處理。", "I am sorry, I cannot do this myself."),
-    "trouble": ("很抱歉，這件事我這邊沒有辦成。", "I am sorry, I could not get this done."),
-    "account_card": ("尾號 {last4} 的卡片", "your card ending {last4}"),
-    "account_other": ("原付款方式", "your original payment"),
-    "account_credit": ("購物金", "your store credit"),
-    "part": ("{account} {amount}", "{amount} to {account}"),
-    "number": ("（編號 {number}）", " (number {number})"),
-    "comma": ("、", ", "),
-    "times": ("{name} {quantity} 件", "{quantity} × {name}"),
-    "quoted": ("「{name}」", "“{name}”"),
-}
-
-# The reason of a step, for when the quote's own sentence is in another language than the customer's.
-STEPS: Final[dict[str, tuple[str, str]]] = {
-    "returned_goods": ("退掉的商品", "the goods"),
-    "coupon_lost": ("折價券不再適用", "the coupon no longer applies"),
-    "coupon_reduced": ("折扣的份額", "its part of the discount"),
-    "bundle_lost": ("組合優惠不再適用", "the bundle price no longer applies"),
-    "shipping_due": ("不再免運", "shipping is no longer free"),
-    "shipping_returned": ("退還運費", "shipping"),
-    "return_fee": ("退貨手續費", "the return fee"),
-    "carried_over": ("先前未結的差額", "what earlier steps left over"),
-    "payment_limit": ("付款餘額上限", "more than the payments have left"),
-    "floor": ("不足的部分不向您收取", "not charged: a refund is never a bill"),
 }

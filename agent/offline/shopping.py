@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from agent.offline.goods import NOUNS, Line, named_in
+from agent.offline.goods import COLOUR_AT_END, NOUNS, Line, named_in
 from agent.offline.outcomes import Ledger
 from agent.offline.wishes import clauses
 
@@ -29,17 +29,23 @@ COLOURS: Final[tuple[tuple[str, str, str], ...]] = (
 IN_ENGLISH: Final = {"藍色": "blue", "灰": "gray", "金色": "gold", "紫": "purple"}
 # "exchange … for …", "換成…", "in black instead"
 FOR: Final = re.compile(
-    r"(?:換(?!貨)|改成)(?:成|為|一個|一副|一款|個|副|款)?(.*)"
+    r"有(?:沒有)?(.{1,10}?)的?(?:可以|能)換|(?:換(?!貨)|改成)(?:成|為|一個|一副|一款|個|副|款)?(.*)"
     r"|\b(?:exchang\w*|swap\w*|replac\w*|chang\w*|switch\w*|trad\w*)\b.*?\b(?:for|with|to|into)\b(.*)"
     r"|\b(?:want|like|prefer|have|take|get)\b(.*\binstead\b.*)",
     re.IGNORECASE | re.DOTALL,
+)
+# "In another colour": which ones there are, the shop's products tell.
+ANOTHER: Final = re.compile(
+    r"(?:別|其他|另).{0,2}(?:顏色|色|款|種|型|樣|尺寸)|換(?:個|一個)?(?:顏色|尺寸|款式?|型號)"
+    r"|(?:another|different|other) (?:colou?r|model|size|one)",
+    re.IGNORECASE,
 )
 LATIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 SMALL_WORDS: Final = re.compile(
     r"(?:an?|the|ones?|new|another|same|it|them|th[ai]s|that|these|those|my|your|me|i|you|we|please|thing|model|version|of"
     r"|in|for|with|to|instead|or|and|is|are|do|does|have|has|sell|carry|stock|any|some|also|how|much|price|what|which"
-    r"|colou?r|there|like|want|would|could|can|get|take|prefer|different|working|other|else|still|available|specs?|hi"
-    r"|hello|compatible|offer|buy|need|looking)",
+    r"|colou?rs?|there|like|want|would|could|can|get|take|prefer|different|working|other|else|still|available|specs?|hi"
+    r"|hello|compatible|offer|buy|need|looking|products?|come|make|made|work|fit|under|below|sold|recommend)",
     re.IGNORECASE,
 )
 MOST_WORDS: Final = 4
@@ -84,7 +90,8 @@ def wanted_instead(text: str, line: Line, lines: Sequence[Line]) -> list[str]:
         about = named or last
         if match and (not about or line.line_item_id in about):
             asked = next(group for group in match.groups() if group is not None)
-            return words_for(_without_own_name(asked, line))
+            words = words_for(_without_own_name(asked, line))
+            return words or (words_for(COLOUR_AT_END.sub("", line.name)) if ANOTHER.search(clause) else [])
         last = named or last
     return []
 
@@ -96,7 +103,9 @@ def _without_own_name(text: str, line: Line) -> str:
     return text
 
 
-def searches_for(words: Sequence[str], line: Line | None = None) -> list[dict[str, Any]]:
+def searches_for(
+    words: Sequence[str], line: Line | None = None, *, price_max: int | None = None
+) -> list[dict[str, Any]]:
     """The arguments of search_products, one after the other until something is found.
 
     A colour alone is meant of goods like the line's.
@@ -105,7 +114,7 @@ def searches_for(words: Sequence[str], line: Line | None = None) -> list[dict[st
         {
             "words": each,
             "category": line.category if line and line.category and _only_colours(each) else None,
-            "price_max": None,
+            "price_max": price_max,
         }
         for each in words
     ]

@@ -6,10 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.offline.deciding import Decision
-from agent.offline.phrases import PHRASES, STEPS
+from agent.offline.phrases import PHRASES
+from agent.offline.pieces import STEPS
 from agent.offline.reading import CHINESE
 
 Data = Mapping[str, Any]
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
 CREDIT_METHODS = frozenset({"store_credit", "credit", "points"})
 
 
@@ -30,6 +35,14 @@ class Speech:
     def join(self, sentences: Sequence[str]) -> str:
         said = [sentence for sentence in dict.fromkeys(sentences) if sentence]
         return ("" if self.chinese else " ").join(said)
+
+    def day(self, moment: Any) -> str:
+        """The day of an ISO date or moment as it is said; "" without one."""
+        found = re.match(r"\d{4}-(\d{2})-(\d{2})", str(moment or ""))
+        if not found:
+            return ""
+        month, day = int(found[1]), int(found[2])
+        return f"{month} 月 {day} 日" if self.chinese else f"{day} {MONTHS[month - 1]}"
 
     def paragraphs(self, parts: Sequence[str]) -> str:
         return "\n\n".join(part for part in dict.fromkeys(parts) if part)

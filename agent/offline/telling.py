@@ -10,6 +10,8 @@ from agent.offline.phrases import PHRASES
 from agent.offline.speech import Speech
 
 Data = Mapping[str, Any]
+MISSED = frozenset({"lost_choice", "track"})
+GONE = frozenset({"cancelled", "refunded"})
 REFUND_WORDS = {
     "pending_approval": "wait_approval",
     "unknown": "being_checked",
@@ -89,18 +91,14 @@ def note(speech: Speech, one: Decision, *, parcels: Sequence[Data], refunds: Seq
     """What stands in the way of a wish, or the answer to a question about one line."""
     goods = speech.listed([(one.line.title, 1)])
     units = one.units or {}
-    if one.kind == "track":
-        return where(speech, one.line, parcels)
     if one.kind == "what":
         return speech.say("what_for", goods=goods)
-    if one.kind == "lost_choice":
-        return speech.say("lost_choice", goods=goods)
     if one.kind in {"no_product", "other_price", "sold_out", "which_product"}:
         return _no_exchange(speech, one, goods)
     if one.kind == "how_many":
         return speech.say("how_many", goods=goods, count=one.quantity)
     if one.kind == "arrived":
-        return speech.say("arrived", goods=goods, date=units.get("date") or "", offer=speech.say("offer_person"))
+        return speech.say("arrived", goods=goods, date=speech.day(units.get("date")), offer=speech.say("offer_person"))
     if one.kind != "blocked" or f"blocked_{one.state}" not in PHRASES:
         return ""
     number = units.get("return_id") or units.get("refund_id") or units.get("replacement_id")
@@ -109,7 +107,7 @@ def note(speech: Speech, one: Decision, *, parcels: Sequence[Data], refunds: Seq
     told = speech.say(
         f"blocked_{one.state}", number=speech.piece("number", number=number) if number and not paid else "", **values
     )
-    more = [where(speech, one.line, parcels)] if one.state == "shipped" else []
+    more = [whereabouts(speech, [one.line], parcels)] if one.state == "shipped" else []
     if one.state in {"refunded", "cancelled"}:
         more += [refund(speech, item) for item in paid]
     return speech.join([told, *more])
@@ -127,16 +125,44 @@ def product(speech: Speech, each: Data) -> str:
     return speech.piece("product", name=str(each.get("name"))[:60], price=each.get("display", ""))
 
 
-def where(speech: Speech, line: Line, parcels: Sequence[Data]) -> str:
-    """Where the goods of one line are, as the shop and the carrier have reported."""
-    mine = [parcel for parcel in parcels if _holds(parcel, line)]
-    told = [_parcel(speech, parcel, speech.listed([(line.title, 1)])) for parcel in mine]
-    waiting = any(units.get("state") == "unfulfilled" for units in line.units)
-    if waiting or not mine:
-        told.append(speech.say("no_parcel", goods=speech.listed([(line.title, 1)])))
-    if any("cancel" in (units.get("can") or ()) for units in line.units):
-        told.append(speech.say("can_stop"))
+def product_and_stock(speech: Speech, each: Data) -> str:
+    shown = product(speech, each)
+    return speech.piece("and_stock", product=shown) if each.get("in_stock") is False else shown
+
+
+def whereabouts(speech: Speech, lines: Sequence[Line], parcels: Sequence[Data]) -> str:
+    """Where the goods are, as the shop and the carrier have reported; of lost ones, what the customer can choose."""
+    lost = [line for line in lines if _has(line, "can", "resend")]
+    others = [line for line in lines if line not in lost]
+    told = [_lost_choice(speech, lost)] if lost else []
+    for parcel in parcels:
+        inside = [line for line in others if _holds(parcel, line)]
+        told.append(_parcel(speech, parcel, _names(speech, inside)) if inside else "")
+    alone = [line for line in others if not any(_holds(parcel, line) for parcel in parcels)]
+    gone = [line for line in alone if all(units.get("state") in GONE for units in line.units)]
+    told += [speech.say("blocked_cancelled", goods=_names(speech, gone), number="")] if gone else []
+    waiting = [line for line in others if _has(line, "state", "unfulfilled") or (line in alone and line not in gone)]
+    told += [speech.say("no_parcel", goods=_names(speech, waiting))] if waiting else []
+    told += [speech.say("can_stop")] if any(_has(line, "can", "cancel") for line in others) else []
     return speech.join(told)
+
+
+def missed(speech: Speech, decisions: Sequence[Decision], parcels: Sequence[Data]) -> str:
+    """Where the goods are that the customer misses, in one go for all of them."""
+    return whereabouts(speech, [one.line for one in decisions if one.kind in MISSED], parcels)
+
+
+def _lost_choice(speech: Speech, lines: Sequence[Line]) -> str:
+    return speech.say("lost_choice", goods=_names(speech, lines))
+
+
+def _names(speech: Speech, lines: Sequence[Line]) -> str:
+    return speech.listed([(line.title, 1) for line in lines])
+
+
+def _has(line: Line, key: str, wanted: str) -> bool:
+    """Is there a unit of the line in this state, or one with which this can be done?"""
+    return any(wanted in (units.get(key) or "") for units in line.units)
 
 
 def _holds(parcel: Data, line: Line) -> bool:
@@ -146,9 +172,10 @@ def _holds(parcel: Data, line: Line) -> bool:
 def _parcel(speech: Speech, parcel: Data, goods: str) -> str:
     state = str(parcel.get("state"))
     day = parcel.get("delivered_at") if state == "delivered" else parcel.get("shipped_at")
-    carrier = " ".join(str(parcel[key]) for key in ("carrier", "tracking_number") if parcel.get(key))
+    named = " ".join(str(parcel[key]) for key in ("carrier", "tracking_number") if parcel.get(key))
     phrase = f"parcel_{state}" if f"parcel_{state}" in PHRASES else "parcel_packed"
-    return speech.say(phrase, goods=goods, date=str(day or "")[:10], carrier=carrier or "—")
+    carrier = speech.piece("carrier", carrier=named) if named else ""
+    return speech.say(phrase, goods=goods, date=speech.day(day), carrier=carrier)
 
 
 def refund(speech: Speech, item: Data) -> str:
@@ -159,6 +186,6 @@ def refund(speech: Speech, item: Data) -> str:
         amount=item.get("display", ""),
         account=speech.account(item.get("to") or ()),
         number=item.get("refund_id", ""),
-        date=str(item.get("created_at") or "")[:10],
+        date=speech.day(item.get("created_at")),
         state=item.get("state_text") or state,
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from agent.offline.goods import Line, Named, named_in
-from agent.offline.words import ALL_OF_THEM, CLAUSE_END, EVERYTHING, JOINS, KEPT, Intent, count_in, intents_in
+from agent.offline.words import ALL_OF_THEM, CLAUSE_END, EVERYTHING, JOINS, KEPT, OTHERS, Intent, count_in, intents_in
 
 WAITING = frozenset({"unfulfilled", "packed", "shipped", "lost"})
 HERE = frozenset({"delivered", "window_over"})
@@ -22,7 +22,10 @@ ABOUT = {
     Intent.REFUND: WAITING | HERE,
     Intent.CHANGED_MIND: WAITING | HERE,
 }
-MISSED = frozenset({Intent.NOT_ARRIVED, Intent.LOST, Intent.RESEND})
+ONLY_MISSED = frozenset({Intent.NOT_ARRIVED, Intent.LOST})
+MISSED = ONLY_MISSED | {Intent.RESEND}
+# "Both of them", as an answer.
+SHORT = 6
 BACK = frozenset({Intent.REFUND, Intent.RETURN, Intent.CHANGED_MIND, Intent.CANCEL})
 
 
@@ -76,16 +79,21 @@ def hear(text: str, lines: Sequence[Line]) -> Heard:
     last: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
     said: frozenset[Intent] = frozenset()
+    kept: set[str] = set()
     for clause, joint in clauses(text):
         named = named_in(clause, lines)
         intents = intents_in(clause)
         every = bool(ALL_OF_THEM.search(clause) or EVERYTHING.search(clause))
         count = count_in(clause, named[0].start if named else None)
         if KEPT.search(clause) and not intents:
+            kept |= {line for one in named for line in one.lines}
             continue
         goods, unclear = _meant(named, every, count)
-        if not named and (EVERYTHING.search(clause) or (every and intents and not last)):
+        answers = every and heard.loose and len(clause) <= SHORT
+        if not named and (EVERYTHING.search(clause) or (every and intents and not last) or answers):
             goods = tuple(line.line_item_id for line in lines)
+        elif not named and intents and OTHERS.search(clause) and (kept or heard.wishes):
+            goods = tuple(line.line_item_id for line in lines if line.line_item_id not in {*kept, *heard.wishes})
         heard.unclear = unclear or heard.unclear
         goods = (*waiting, *goods) if goods and joint in JOINS else goods
         # "I don't need the cable and the case": what follows "and" shares what was said.
@@ -119,11 +127,14 @@ def _settled(heard: Heard) -> Heard:
     return heard
 
 
-def understand(text: str, before: str, lines: Sequence[Line]) -> Heard:
-    """The wishes of this turn's words. What they leave open is taken from the order, then from the turn before."""
+def understand(text: str, before: str, lines: Sequence[Line], *, asked_about_lost: bool = False) -> Heard:
+    """The wishes of this turn's words. What they leave open is taken from the order, then from the turn before.
+
+    `asked_about_lost`: the agent ended by asking what is to become of what was lost.
+    """
     heard = hear(text, lines)
     if heard.loose and not heard.wishes:
-        _place_loose(heard, before, lines)
+        _place_loose(heard, before, lines, asked_about_lost=asked_about_lost)
     elif not heard.loose and not any(wish.intents for wish in heard.wishes.values()) and before:
         # "Which one?" – "The case."; "How many?" – "Two."
         together = hear(f"{before}\n{text}", lines)
@@ -133,12 +144,16 @@ def understand(text: str, before: str, lines: Sequence[Line]) -> Heard:
     return heard
 
 
-def _place_loose(heard: Heard, before: str, lines: Sequence[Line]) -> None:
+def _place_loose(heard: Heard, before: str, lines: Sequence[Line], *, asked_about_lost: bool) -> None:
     possible = [line for line in lines if _could_be(line, heard.loose)]
     lost = [line for line in possible if "lost" in _states(line)]
-    if lost and heard.loose & MISSED:
+    impatient = Intent.DONT_WAIT in heard.loose and lost == possible
+    answered = asked_about_lost and not hear(before, lines).wishes
+    if lost and (heard.loose & MISSED or impatient or answered):
         # A parcel that never came is missed as a whole.
         heard.add([line.line_item_id for line in lost], heard.loose, heard.loose_quantity, False)
+    elif possible and heard.loose <= ONLY_MISSED:
+        heard.add([line.line_item_id for line in possible], heard.loose, heard.loose_quantity, False)
     elif len(lines) == 1 or len(possible) == 1:
         only = (possible or list(lines))[0]
         heard.add([only.line_item_id], heard.loose, heard.loose_quantity, False)
