@@ -44,7 +44,13 @@ STATES: Final[Mapping[str, type[TextChoices]]] = {
     "replacement": ReplacementState,
     "approval": ApprovalState,
 }
-MOVES: Final = frozenset(f"{subject}.{state}" for subject, states in STATES.items() for state in states.values)
+# That accepted goods have their refund is told by the refund, as it stands; that they were accepted, by the return.
+MOVES: Final = frozenset(
+    f"{subject}.{state}"
+    for subject, states in STATES.items()
+    for state in states.values
+    if (subject, state) != ("return", ReturnState.REFUNDED)
+)
 PENDING: Final = f"refund.{RefundState.PENDING}"
 # What the customer's own press has made is in the card's result; what is on its way to the provider is not news yet,
 # nor is what a second person is asked.
@@ -129,10 +135,12 @@ def _say(conversation: Conversation, move: AuditEvent) -> None:
     kind = move.subject_type
     model, sentence = SENTENCES[kind]
     row = model.objects.get(pk=move.subject_id)
-    data = {"kind": kind, f"{kind}_id": row.pk, "state": row.state, "text": sentence(row)}
+    # Of a return the line tells of its goods; of the money the refund's own lines.
+    state = ReturnState.ACCEPTED if row.state == ReturnState.REFUNDED else row.state
+    data = {"kind": kind, f"{kind}_id": row.pk, "state": state, "text": sentence(row)}
     events.add(conversation, "status", data, tells=move)
     waits = kind == "refund" and waits_until(row) is not None
-    people.tell_model(conversation, data["text"], about=f"{kind} {row.pk}", state="waiting" if waits else row.state)
+    people.tell_model(conversation, data["text"], about=f"{kind} {row.pk}", state="waiting" if waits else state)
     is_open = conversation.state == ConversationState.OPEN
     if kind == "refund" and row.state == RefundState.FAILED and is_open:
         _call_a_colleague(conversation, row)

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from orders.models import Shipment
 from orders.money import format_money
 from refunds.models import Approval, Refund, Replacement, Return
-from refunds.present import payment_label, refund_as_dict, return_as_dict
+from refunds.present import goods_text, payment_label, refund_as_dict, return_as_dict
 from refunds.refund_words import at_time, number_by_hand, waits_until
 from refunds.states import AllocationState, ApprovalKind, ApprovalState, RefundKind, RefundState, ReplacementState
 
@@ -116,11 +116,8 @@ def _paid_by_hand(refund: Refund, words: dict[str, str]) -> str:
 
 
 def of_return(item: Return) -> str:
-    """An exchange whose goods were sent also says by which parcel."""
-    said = translate("Return %(number)s: %(state)s.") % {
-        "number": item.pk,
-        "state": return_as_dict(item)["state_text"],
-    }
+    """Of its goods, for its refund has lines of its own. An exchange whose goods were sent says by which parcel."""
+    said = translate("Return %(number)s: %(state)s.") % {"number": item.pk, "state": goods_text(item)}
     replacement = Replacement.objects.filter(return_request=item).select_related("shipment").first()
     return " ".join(filter(None, [said, _parcel(replacement.shipment if replacement else None)]))
 

@@ -11,6 +11,8 @@ from orders.models import Order
 from orders.states import ShipmentState
 from refunds.errors import day
 from refunds.goods import UnitGroup
+from refunds.models import Return
+from refunds.present import refund_that_settles
 from refunds.states import Reason, RefundState
 
 
@@ -55,6 +57,12 @@ FOUND: Final = {
     Reason.CHANGED_MIND: gettext_lazy("nothing wrong with it"),
     Reason.OTHER: gettext_lazy("something else"),
 }
+
+
+def return_tone(item: Return) -> str:
+    """Once a return has its refund, the tone of that."""
+    refund = refund_that_settles(item)
+    return REFUND_TONES[refund.state] if refund else RETURN_TONES[item.state]
 
 
 def provider_name(provider: str) -> str:

@@ -50,7 +50,9 @@ class ReplacementAnswer(serializers.Serializer):
 
 
 class ReturnAnswer(serializers.Serializer):
-    """`amount` is what was promised after receipt, null for an exchange, which has a `replacement` instead."""
+    """`amount`: what was promised after receipt, and once there is a refund, what that comes to; `state_text` then says
+    how the refund stands. Null for an exchange, which has a `replacement` instead.
+    """
 
     return_id = serializers.CharField()
     order_number = serializers.CharField()

@@ -22,13 +22,13 @@ from refunds.explain import explain, step_lines
 from refunds.models import Approval, QuoteLine, Refund, RefundAllocation, RefundQuote, Replacement, Return, ReturnLine
 from refunds.refund_words import number_by_hand, paid_by_hand, state_text, waits_until
 from refunds.settling import share_out
-from refunds.states import NOT_TO_BE_SENT, QuoteState, ReplacementState, ReturnKind, ReturnState
+from refunds.states import NOT_TO_BE_SENT, RELEASED, QuoteState, ReplacementState, ReturnKind, ReturnState
 
 _RETURN_TEXTS: Final = {
     ReturnState.REQUESTED: gettext_lazy("Waiting for the goods to arrive"),
     ReturnState.RECEIVED: gettext_lazy("The goods have arrived and are being looked at"),
     ReturnState.ACCEPTED: gettext_lazy("The goods have been accepted"),
-    ReturnState.REFUNDED: gettext_lazy("The refund has been made"),
+    ReturnState.REFUNDED: gettext_lazy("The goods have been accepted"),
     ReturnState.EXCHANGED: gettext_lazy("The replacement is on its way"),
     ReturnState.REJECTED: gettext_lazy("Not accepted; the goods go back to the customer"),
     ReturnState.WITHDRAWN: gettext_lazy("Withdrawn"),
@@ -136,9 +136,29 @@ def _named(user: User | None) -> str | None:
     return (user.get_full_name() or user.get_username()) if user else None
 
 
+def refund_that_settles(request: Return) -> Refund | None:
+    """The refund of accepted goods, which tells what becomes of the money; None before, and where it was let go of."""
+    refund = request.refund
+    return None if refund is None or refund.state in RELEASED else refund
+
+
+def goods_text(request: Return) -> str:
+    """What has become of the goods of a return, in one line. Says nothing of money."""
+    return str(_RETURN_TEXTS[ReturnState(request.state)])
+
+
+def return_text(request: Return) -> str:
+    """Where a return stands, in one line: once it has its refund, where that stands."""
+    refund = refund_that_settles(request)
+    return state_text(refund) if refund else goods_text(request)
+
+
 def return_as_dict(request: Return) -> dict[str, Any]:
-    """`amount`: what was promised after receipt, null for an exchange. `refund_id`: once the goods were accepted."""
-    quote = request.quote
+    """`amount`: what was promised after receipt, then what its refund comes to; null for an exchange.
+
+    `refund_id`: once the goods were accepted.
+    """
+    settled = refund_that_settles(request) or request.quote
     lines = list(request.lines.all())
     replacement: Replacement | None = getattr(request, "replacement", None)
     return {
@@ -146,12 +166,12 @@ def return_as_dict(request: Return) -> dict[str, Any]:
         "order_number": request.order.number,
         "kind": request.kind,
         "state": request.state,
-        "state_text": str(_RETURN_TEXTS[ReturnState(request.state)]),
+        "state_text": return_text(request),
         "lines": _lines(lines),
         "findings": _findings(lines),
-        "amount": quote.amount if quote else None,
+        "amount": settled.amount if settled else None,
         "currency": request.order.currency,
-        "display": format_money(quote.amount, quote.currency) if quote else "",
+        "display": format_money(settled.amount, settled.currency) if settled else "",
         "instructions": _instructions(request),
         "refund_id": request.refund_id,
         "replacement": replacement_as_dict(replacement) if replacement else None,

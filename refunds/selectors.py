@@ -24,8 +24,13 @@ from refunds.states import (
 # What `present` shows of goods: names of what is really there, findings, and what is sent instead.
 _LINES: Final = ("lines__line_item", "lines__shipment_line__product")
 _OF_REPLACEMENT: Final = (*_LINES, "lines__product")
-_OF_RETURN: Final = (*_LINES, "lines__findings", *(f"replacement__{name}" for name in _OF_REPLACEMENT))
-_WITH_RETURN: Final = ("order", "quote", "replacement__order", "replacement__shipment")
+_OF_RETURN: Final = (
+    *_LINES,
+    "lines__findings",
+    "refund__allocations",
+    *(f"replacement__{name}" for name in _OF_REPLACEMENT),
+)
+_WITH_RETURN: Final = ("order", "quote", "refund", "replacement__order", "replacement__shipment")
 # A gateway that has not made up its mind for so long is asked by a person.
 DOUBT_TO_LOOK_AT: Final = timedelta(days=1)
 # What was booked as made elsewhere and taken back is a mistake of the shop's: nothing that a customer was promised.

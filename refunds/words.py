@@ -49,7 +49,7 @@ ACTIONS: Final[Mapping[str, Words]] = {
     "return.requested": _("return asked for"),
     "return.received": _("returned goods received"),
     "return.accepted": _("returned goods accepted"),
-    "return.refunded": _("return refunded"),
+    "return.refunded": _("refund of the return arranged"),
     "return.exchanged": _("return exchanged"),
     "return.rejected": _("return rejected"),
     "return.withdrawn": _("return withdrawn"),

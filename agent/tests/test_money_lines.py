@@ -261,6 +261,43 @@ def test_an_exchange_is_told_of_once_by_its_return_and_names_the_parcel(order: O
     assert money.untold() == []
 
 
+def accepted_return(order: Order, *, shown: str = "defective") -> Return:
+    """Received and accepted, with the refund that this has made; nobody has sent that yet."""
+    request = redeem.redeem(quote_id=ask(order, (1, 1, "defective")).pk, actor=cast.shopper()).return_request
+    assert request is not None
+    returns.receive(return_id=request.pk, actor=cast.staff("warehouse"))
+    return acceptance.accept(return_id=request.pk, actor=cast.staff("warehouse"), found={"li_1": shown})
+
+
+@pytest.mark.parametrize("outcome", [RefundState.SUCCEEDED, RefundState.FAILED])
+def test_a_return_tells_that_its_goods_were_accepted_and_its_refund_what_becomes_of_the_money(
+    order: Order, outcome: RefundState
+) -> None:
+    request = accepted_return(order)
+    sweep.sweep()
+    (line,) = told(order, "status")
+    assert (line["kind"], line["state"]) == ("return", "accepted")
+    assert "The goods have been accepted" in line["text"]
+    becomes(Refund.objects.get(return_request=request), outcome)
+    sweep.sweep()
+    sweep.sweep()
+    assert [(each["kind"], each["state"]) for each in told(order, "status")[1:]] == [("refund", outcome)]
+    assert money.untold() == []
+
+
+def test_so_it_does_where_the_refund_waits_for_a_second_person_and_is_granted_later(order: Order) -> None:
+    accepted_return(order, shown="changed_mind")  # so the coupon is lost, and it comes to less than was promised
+    sweep.sweep()
+    assert [(line["kind"], line["state"]) for line in told(order, "status")] == [
+        ("return", "accepted"),
+        ("refund", "pending_approval"),
+    ]
+    approvals.approve(approval_id=Approval.objects.get().pk, actor=cast.staff("supervisor"), reason="fine")
+    sweep.sweep()
+    assert len(told(order, "status")) == 2
+    assert money.untold() == []
+
+
 @pytest.mark.parametrize(("decide", "state"), [(approvals.approve, "approved"), (approvals.reject, "rejected")])
 def test_the_decision_about_a_compensation_is_told_where_it_was_asked_for(
     order: Order, decide: Callable[..., Any], state: str

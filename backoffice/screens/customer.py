@@ -124,12 +124,12 @@ def side_context(order: Order) -> dict[str, Any]:
 def money_and_goods_back(order: Order) -> dict[str, Any]:
     """The order's refunds, returns and replacements so far, newest first, with the tone of their states."""
     refunds = [refund_as_dict(refund) for refund in selectors.refunds_shown_to_customer(order)]
-    goods = [return_as_dict(item) for item in selectors.returns_of(order)]
+    goods = [{**return_as_dict(item), "tone": words.return_tone(item)} for item in selectors.returns_of(order)]
     # Those of exchanges stand with their return.
     sent_again = [replacement_as_dict(item) for item in selectors.replacements_of(order) if not item.return_request_id]
     return {
         "refunds": [{**refund, "tone": words.REFUND_TONES[refund["state"]]} for refund in refunds],
-        "returns": [{**item, "tone": words.RETURN_TONES[item["state"]]} for item in goods],
+        "returns": goods,
         "replacements": [{**item, "tone": words.REPLACEMENT_TONES[item["state"]]} for item in sent_again],
     }
 

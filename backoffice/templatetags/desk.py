@@ -22,8 +22,8 @@ from orders.money import format_money
 from orders.words import action_name, actor_name
 from refunds import fact_words
 from refunds.api.common import NO_NOTE
-from refunds.models import GatewayAttempt
-from refunds.present import payment_label
+from refunds.models import GatewayAttempt, Return
+from refunds.present import payment_label, refund_that_settles, return_text
 
 register = template.Library()
 register.filter(action_name)
@@ -113,8 +113,21 @@ def refund_tone(state: str) -> str:
 
 
 @register.filter
-def return_tone(state: str) -> str:
-    return words.RETURN_TONES.get(state, "")
+def return_tone(item: Return) -> str:
+    return words.return_tone(item)
+
+
+@register.filter
+def return_state(item: Return) -> str:
+    """As staff call it; once there is its refund, where that stands."""
+    return return_text(item) if refund_that_settles(item) else item.get_state_display()
+
+
+@register.filter
+def return_amount(item: Return) -> str:
+    """What its refund comes to, before that what was promised; empty for an exchange."""
+    settled = refund_that_settles(item) or item.quote
+    return format_money(settled.amount, settled.currency) if settled else ""
 
 
 @register.filter

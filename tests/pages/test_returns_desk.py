@@ -4,8 +4,11 @@ import pytest
 
 from orders.tests import cast
 from orders.tests.factories import shipment_body
+from refunds import approvals
+from refunds.acceptance import accept
 from refunds.models import Refund, Return
 from refunds.states import ReturnState
+from refunds.tests.going_back import received_return, warehouse
 from tests.pages.coming_back import both_delivered, received, return_of, state_of
 from tests.pages.visiting import signed_in, text_of
 
@@ -24,6 +27,25 @@ def test_a_return_is_received_accepted_and_the_refund_follows() -> None:
     assert state_of(back) == "refunded"
     assert Refund.objects.get().amount == 500
     assert "目前沒有退貨" in text_of(warehouse.get("/staff/returns/"))
+
+
+@pytest.mark.parametrize(
+    ("state", "badge"),
+    [("pending", 'tone-wait">已送往金流處理'), ("failed", 'tone-bad">金流'), ("succeeded", 'tone-good">已退款')],
+)
+def test_a_return_is_shown_as_its_refund_stands_and_with_what_that_comes_to(state: str, badge: str) -> None:
+    order = cast.place("9019", lines=[("襪子", 500, 2)], shipments=[shipment_body({1: 2})])
+    back = received_return(order, (1, 2, "changed_mind"), found={"li_1": {"accepted": 1, "damaged": 1}})
+    accept(return_id=back.pk, actor=warehouse())
+    approvals.approve_refund(refund_id=Refund.objects.get().pk, actor=cast.staff("supervisor"), reason="一件損壞")
+    Refund.objects.update(state=state)
+    customers = text_of(signed_in("ming").get("/orders/9019/"))
+    assert customers.count(badge) == 2  # the refund's row and the return's
+    assert customers.count('<strong class="amount">NT$500<') == 2
+    for page in (f"/staff/returns/{back.pk}/", "/staff/orders/9019/"):
+        shown = text_of(signed_in("staff").get(page))
+        assert badge in shown
+        assert '<span class="amount">NT$500</span>' in shown
 
 
 def test_the_number_on_the_parcel_or_its_end_leads_to_the_return() -> None:
