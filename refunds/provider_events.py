@@ -137,21 +137,21 @@ def _charge(provider: str, charge: Mapping[str, Any]) -> str:
     payment = reported.payment_of(provider, stripe_facts.charge_refs(charge["id"], charge.get("payment_intent")))
     if payment is None:
         return "no payment of ours"
-    total, currency = stripe_facts.from_stripe(charge["amount_refunded"], charge["currency"])
-    comparable = currency == payment.order.currency
-    if comparable and total <= given_back.reported(payment):
+    total, currency = charge["amount_refunded"], charge["currency"]
+    if total <= _in_parts(payment, given_back.reported(payment), currency):
         return "nothing new"
     if provider in CONNECTED:
         there = [line for line in books.look_at(payment) if line.state != "failed"]
-        _require_all(sum(line.amount for line in there) >= total)
-        _tell_of_rest(payment, total, there)
+        _require_all(_sum_in_parts(there) >= total)
+        _tell_of_rest(payment, total, currency, there)
         return f"looked at {payment.pk}"
-    if comparable and _difference(payment, total) <= 0:
+    lacking = total - _in_parts(payment, given_back.known(payment), currency)
+    if lacking <= 0:
         return "nothing new"
     if payment.attempts.filter(outcome__in=UNDECIDED).exists():
         raise NotYet("an attempt of ours is not decided yet")
-    reported.book_unnamed(payment, _unnamed(charge, _difference(payment, total), currency))
-    return f"booked what {payment.pk} lacked"
+    not_booked = reported.book_unnamed(payment, _unnamed(charge, *stripe_facts.from_stripe(lacking, currency)))
+    return f"told of what {payment.pk} lacks ({not_booked})" if not_booked else f"booked what {payment.pk} lacked"
 
 
 def _require_all(is_there: bool) -> None:
@@ -160,27 +160,34 @@ def _require_all(is_there: bool) -> None:
         raise NotYet("the provider's list does not show it yet")
 
 
-def _tell_of_rest(payment: Payment, total: int, there: Iterable[ProviderRefund]) -> None:
+def _tell_of_rest(payment: Payment, total: int, currency: str, there: Iterable[ProviderRefund]) -> None:
     """Every refund of the charge was taken over. What our books still lack, and nobody was told of, is told."""
-    if _difference(payment, total) <= reported.told_of(payment, there):
+    known = given_back.known(payment)
+    if total - _in_parts(payment, known, currency) <= _sum_in_parts(reported.told_of(payment, there)):
         return
-    known, currency = given_back.known(payment), payment.order.currency
+    theirs, shown_in = stripe_facts.from_stripe(total, currency)
     alerts.raise_alert(
         kind=AlertKind.DIFFERENCE,
-        subject=f"{payment.provider}:given_back:{payment.pk}:{total}",
+        subject=f"{payment.provider}:given_back:{payment.pk}:{theirs}",
         provider=payment.provider,
         order=payment.order,
         facts={
             "difference": "given_back",
-            "ours": {"amount": known, "currency": currency},
-            "theirs": {"amount": total, "currency": currency},
+            "ours": {"amount": known, "currency": payment.order.currency},
+            "theirs": {"amount": theirs, "currency": shown_in},
             "payment_id": payment.pk,
         },
     )
 
 
-def _difference(payment: Payment, total: int) -> int:
-    return total - given_back.known(payment)
+def _in_parts(payment: Payment, amount: int, currency: str) -> int:
+    """An amount of our books in the provider's unit; none where the provider counts in another currency."""
+    parts, code = stripe_facts.in_parts(amount, payment.order.currency)
+    return parts if code == currency.upper() else 0
+
+
+def _sum_in_parts(lines: Iterable[ProviderRefund]) -> int:
+    return sum(stripe_facts.in_parts(line.amount, line.currency)[0] for line in lines)
 
 
 def _unnamed(charge: Mapping[str, Any], amount: int, currency: str) -> ProviderRefund:

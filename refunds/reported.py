@@ -149,14 +149,13 @@ def tell_failed_elsewhere(payment: Payment, line: ProviderRefund) -> str:
     return f"failed, and booked as {booked.pk}"
 
 
-def told_of(payment: Payment, lines: Iterable[ProviderRefund]) -> int:
-    """How much of these refunds our books do not count as given back, and people hear of or wait for all the same.
+def told_of(payment: Payment, lines: Iterable[ProviderRefund]) -> list[ProviderRefund]:
+    """Which of these refunds our books do not count as given back, and people hear of or wait for all the same.
 
     That is under way, is a trouble, or was told as one that we never asked for and could not book.
     """
     there = [line for line in lines if line.state != "failed"]
-    waiting = [*_sorted(payment, there).strangers, *(line for line in there if _is_waited_for(payment, line))]
-    return sum(line.amount for line in waiting)
+    return [*_sorted(payment, there).strangers, *(line for line in there if _is_waited_for(payment, line))]
 
 
 def _is_waited_for(payment: Payment, line: ProviderRefund) -> bool:
@@ -213,16 +212,20 @@ def _ask_whether_same(payment: Payment, line: ProviderRefund, part: RefundAlloca
     )
 
 
-def book_unnamed(payment: Payment, line: ProviderRefund) -> None:
-    """A refund of which only the sum is known, because the provider cannot be asked: it is nobody's."""
-    _book_stranger(payment, line)
+def book_unnamed(payment: Payment, line: ProviderRefund) -> str:
+    """A refund of which only the sum is known, because the provider cannot be asked: it is nobody's.
+
+    Empty, or the code of why it could not be booked, and people were told instead.
+    """
+    return _book_stranger(payment, line)
 
 
 @transaction.atomic
-def _book_stranger(payment: Payment, line: ProviderRefund) -> None:
+def _book_stranger(payment: Payment, line: ProviderRefund) -> str:
     """A refund that the provider made and we never asked for: staff hear of it, and it is booked as made elsewhere.
 
     From then on the payment has that much less left, and no quote is made until a person says for which goods it was.
+    Empty, or the code of why it could not be booked.
     """
     facts = {**_facts(line), "payment_id": payment.pk}
     not_booked = _book(payment, line)
@@ -240,6 +243,7 @@ def _book_stranger(payment: Payment, line: ProviderRefund) -> None:
         attempt=first,
         facts=facts,
     )
+    return not_booked
 
 
 def _once_more(payment: Payment, line: ProviderRefund) -> str:

@@ -39,6 +39,12 @@ def from_stripe(amount: int, currency: str) -> tuple[int, str]:
     return (whole, code) if rest == 0 else (amount, f"{code}/{_factor(code)}")
 
 
+def in_parts(amount: int, currency: str) -> tuple[int, str]:
+    """An amount of `from_stripe` or of our books in Stripe's own unit, where all of one currency can be compared."""
+    code, _slash, parts = currency.partition("/")
+    return (amount, code) if parts or code not in STRIPE_DECIMALS else (amount * _factor(code), code)
+
+
 def _factor(currency: str) -> int:
     return int(10 ** (STRIPE_DECIMALS[currency] - DECIMALS[currency]))
 

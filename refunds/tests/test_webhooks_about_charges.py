@@ -165,3 +165,45 @@ def test_charges_of_others_and_events_about_something_else_change_nothing(stripe
     )
     assert reports("customer.created", {"id": "cus_1"}).outcome == "not about a refund"
     assert (booked(), StaffAlert.objects.count()) == ([], 0)
+
+
+def facts_of_the_alert() -> dict[str, object]:
+    return dict(StaffAlert.objects.get().facts)
+
+
+def test_what_is_no_whole_dollar_is_told_as_such_and_compared_in_the_providers_unit(
+    stripe: Stripe, refund: Refund
+) -> None:
+    disconnect("stripe")
+    elsewhere.record(
+        order=refund.order,
+        body={
+            "external_ref": "desk 1",
+            "amount": 100,
+            "payment_id": cast.payment(refund.order).pk,
+            "note": "在後台退的",
+            "lines": [],
+            "for_goods": False,
+        },
+        actor=cast.staff("supervisor"),
+    )
+    kept = reports("charge.refunded", charge_told(stripe, amount_refunded=12_345))
+    facts = facts_of_the_alert()
+    assert (facts["amount"], facts["currency"], facts["not_booked"]) == (2_345, "TWD/100", "another_currency")
+    assert kept.outcome == f"told of what {cast.payment(refund.order).pk} lacks (another_currency)"
+    assert [number for number, _amount in booked()] == ["desk 1"]
+
+
+def test_a_sum_below_what_our_books_hold_is_no_news_in_whatever_unit_it_comes(stripe: Stripe, order: Order) -> None:
+    disconnect("stripe")
+    reports("charge.refunded", charge_told(stripe, amount_refunded=20_000))
+    assert reports("charge.refunded", charge_told(stripe, amount_refunded=12_345)).outcome == "nothing new"
+    assert booked() == [("ch_1:20000", 200)]
+
+
+def test_what_stripe_lists_as_no_whole_dollar_is_told_once(stripe: Stripe, order: Order) -> None:
+    stripe.refund_at_the_desk("ch_1", 12_345)
+    reports("charge.refunded", charge_told(stripe))
+    reports("charge.refunded", charge_told(stripe))
+    assert (alerts_of(AlertKind.NOT_ANNOUNCED), alerts_of(AlertKind.DIFFERENCE)) == (["stripe:re_1"], [])
+    assert facts_of_the_alert()["amount"] == 12_345
