@@ -79,7 +79,7 @@ def test_the_only_version_of_a_currency_can_be_withdrawn_and_the_next_may_reach_
 def test_what_is_in_force_or_will_be_in_a_moment_stays(monkeypatch: pytest.MonkeyPatch, minutes: int) -> None:
     policy = published(days=1)
     clock = timezone.now
-    monkeypatch.setattr(policies.timezone, "now", lambda: clock() + timedelta(days=1) - timedelta(minutes=minutes))
+    monkeypatch.setattr(timezone, "now", lambda: clock() + timedelta(days=1) - timedelta(minutes=minutes))
     with pytest.raises(Refusal) as caught:
         withdraw(policy)
     assert (caught.value.code, states()[2]) == ("wrong_state", PolicyState.PUBLISHED)

@@ -25,7 +25,7 @@ from refunds.history import policy_for
 from refunds.models import Refund, RefundPolicy, RefundQuote
 from refunds.policy_selectors import seen_of
 from refunds.redeem import redeem
-from refunds.states import PolicyState
+from refunds.states import SETTLING, PolicyState
 from refunds.tests.ask import ask
 from refunds.tests.old_rules import inserted
 
@@ -120,6 +120,18 @@ def test_two_who_publish_at_once_publish_one_version() -> None:
         earlier.refresh_from_db()
         assert earlier.state == PolicyState.SUPERSEDED
     assert RefundPolicy.objects.filter(currency="TWD", state=PolicyState.PUBLISHED).count() == 1
+
+
+def test_withdrawing_and_publishing_at_once_leave_one_published_version_that_begins_last() -> None:
+    publish(begun(), minutes=60 * 24)()
+    actor = cast.staff("supervisor")
+    withdraw = partial(policies.withdraw, currency="TWD", version=2, reason="日期打錯", actor=actor)
+    answers = all_at_once([withdraw, publish(begun()), withdraw, publish(begun(), by="admin")])
+    assert codes(answers)["wrong_state"] >= 1  # of the two who withdraw, one comes too late
+    (newest,) = RefundPolicy.objects.filter(currency="TWD", state=PolicyState.PUBLISHED)
+    settling = RefundPolicy.objects.filter(currency="TWD", state__in=SETTLING)
+    assert newest == settling.latest("in_force_from")
+    assert AuditEvent.objects.filter(action="policy.withdrawn").count() == 1
 
 
 def test_many_who_draft_at_once_get_one_draft() -> None:
