@@ -6,6 +6,7 @@ What may be asked for is decided by `refunds/eligibility.py`; which reason is th
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from orders.errors import InvalidInput
@@ -134,7 +135,7 @@ def _pick(
     for ask, choice in zip(asked, choices, strict=True):
         reason = Reason.LOST if selection.action in _OF_LOST else Reason(choice.reason)
         wanted = ask.quantity
-        for group in sorted(there, key=lambda group, choice=choice: _stays(group, choice, policy)):
+        for group in sorted(there, key=partial(_stays, choice=choice, policy=policy)):
             taken = min(wanted, left[id(group)]) if group.line.line_item_id == ask.line_item_id else 0
             if not taken:
                 continue
