@@ -138,7 +138,7 @@ class ReturnState(models.TextChoices):
     REQUESTED = "requested", _("requested")
     RECEIVED = "received", _("received")
     ACCEPTED = "accepted", _("accepted")
-    REFUNDED = "refunded", _("refunded")
+    REFUNDED = "refunded", _("refund arranged")
     EXCHANGED = "exchanged", _("exchanged")
     REJECTED = "rejected", _("rejected")
     WITHDRAWN = "withdrawn", _("withdrawn")

@@ -5,10 +5,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import translation
 
+from orders.errors import Refusal
 from orders.models import Order
 from orders.tests import cast
 from orders.tests.factories import shipment_body
-from refunds import approvals, selectors, tasks
+from refunds import approvals, returns, selectors, tasks
 from refunds.acceptance import accept
 from refunds.models import Refund, Return
 from refunds.present import return_as_dict
@@ -44,6 +45,14 @@ def test_it_follows_its_refund_from_the_acceptance_on() -> None:
     tasks.send_refund(refund.pk)
     assert state_of(refund) == "failed"
     assert said(request) == ("The payment provider refused it; the shop is looking into it", "NT$1,200")
+
+
+def test_nor_does_the_refusal_of_what_comes_too_late_call_it_refunded() -> None:
+    request = received_return(earphones(1), ONE)
+    accepted(request)
+    with translation.override("en"), pytest.raises(Refusal) as caught:
+        returns.receive(return_id=request.pk, actor=warehouse())
+    assert f"{request.pk} (refund arranged)" in caught.value.message
 
 
 def test_it_says_refunded_once_it_is() -> None:
