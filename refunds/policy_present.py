@@ -14,8 +14,9 @@ from django.utils.translation import ngettext
 from orders.money import format_money
 from refunds.allocation import OTHERS
 from refunds.models import RefundPolicy
-from refunds.policy_selectors import seen_of
+from refunds.policy_selectors import Standing, seen_of
 from refunds.present import moment, payment_label
+from refunds.refund_words import at_time
 from refunds.states import PolicyState, Reason
 
 _AMOUNTS = ("return_fee", "approval_above", "compensation_cap")
@@ -44,14 +45,20 @@ class Difference:
         return self.before != self.after
 
 
-def policy_as_dict(policy: RefundPolicy) -> dict[str, Any]:
-    """`seen` stands for this content: sent back with a change, it says on what the change was based."""
+def policy_as_dict(standing: Standing) -> dict[str, Any]:
+    """`in_force`: whether an order that is placed now gets it. `state` alone does not say so: a version is superseded
+    as soon as the next one is published, and goes on until that one's day.
+
+    `seen` stands for this content: sent back with a change, it says on what the change was based.
+    """
+    policy = standing.policy
     is_draft = policy.state == PolicyState.DRAFT
     return {
         "currency": policy.currency,
         "version": policy.version,
         "state": policy.state,
-        "state_text": policy.get_state_display(),
+        "state_text": _stands(standing),
+        "in_force": standing.phase == "in_force",
         "in_force_from": None if is_draft else moment(policy.in_force_from),
         "return_fee": policy.return_fee,
         "return_fee_enabled": policy.return_fee_enabled,
@@ -69,6 +76,22 @@ def policy_as_dict(policy: RefundPolicy) -> dict[str, Any]:
         "published_by": account_name(policy.published_by),
         "published_at": moment(policy.published_at),
         "seen": seen_of(policy),
+    }
+
+
+def _stands(standing: Standing) -> str:
+    """As of today, and what comes next."""
+    policy = standing.policy
+    words = {"from": at_time(policy.in_force_from), "version": standing.by}
+    if standing.phase == "coming":
+        return _("Published, in force from %(from)s on") % words
+    if standing.phase != "in_force":
+        return policy.get_state_display()
+    if standing.until is None:
+        return _("In force")
+    return _("In force; version %(version)s takes its place from %(from)s on") % {
+        **words,
+        "from": at_time(standing.until),
     }
 
 

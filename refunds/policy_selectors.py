@@ -35,11 +35,12 @@ RULES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a version stands: `until` is when the next one takes over, None while none is published."""
+    """How a version stands: `until` is when the next one, of number `by`, takes over, None while none is published."""
 
     policy: RefundPolicy
     phase: Phase
     until: datetime | None
+    by: int | None = None
 
 
 def versions(*, currency: str = "") -> QuerySet[RefundPolicy]:
@@ -70,16 +71,22 @@ def _standing(policy: RefundPolicy, known: list[RefundPolicy], now: datetime) ->
     if policy.state == PolicyState.WITHDRAWN:
         return Standing(policy, "withdrawn", None)
     later = [
-        other.in_force_from
+        (other.in_force_from, other.version)
         for other in known
         if other.currency == policy.currency
         and other.state in SETTLING
         and (other.in_force_from, other.version) > (policy.in_force_from, policy.version)
     ]
-    until = min(later, default=None)
+    until, by = min(later, default=(None, None))
     if policy.in_force_from > now:
-        return Standing(policy, "coming", until)
-    return Standing(policy, "past" if until and until <= now else "in_force", until)
+        return Standing(policy, "coming", until, by)
+    return Standing(policy, "past" if until and until <= now else "in_force", until, by)
+
+
+def standing_of(policy: RefundPolicy, *, now: datetime) -> Standing:
+    """How one version stands, among all of its currency."""
+    known = standings(versions(currency=policy.currency), now=now)
+    return next(standing for standing in known if standing.policy.pk == policy.pk)
 
 
 def rules_of(policy: RefundPolicy) -> dict[str, Any]:

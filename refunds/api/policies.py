@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -19,7 +20,7 @@ from refunds.bodies import NeededReasonBody
 from refunds.models import RefundPolicy
 from refunds.policy_bodies import TENDERS, DraftBody, PolicyBody, PublishBody
 from refunds.policy_present import policy_as_dict
-from refunds.policy_selectors import VIEW, find, versions
+from refunds.policy_selectors import VIEW, Standing, find, standing_of, standings, versions
 from refunds.states import PolicyState, Reason
 
 PATH: Final = [
@@ -46,6 +47,7 @@ class PolicyDisplay(serializers.Serializer):
 class PolicyAnswer(serializers.Serializer):
     """`in_force_from` is null for a draft; what is withdrawn never comes into force.
 
+    `in_force`: whether an order that is placed now gets it; one that is superseded goes on until the next one's day.
     `seen` stands for the content; send it back with a change of the draft.
     """
 
@@ -53,6 +55,7 @@ class PolicyAnswer(serializers.Serializer):
     version = serializers.IntegerField()
     state = serializers.ChoiceField(choices=PolicyState.choices)
     state_text = serializers.CharField()
+    in_force = serializers.BooleanField()
     in_force_from = serializers.DateTimeField(allow_null=True)
     return_fee = serializers.IntegerField()
     return_fee_enabled = serializers.BooleanField()
@@ -82,7 +85,12 @@ class PoliciesView(APIView):
     )
     def get(self, request: Request) -> Response:
         _reader(request)
-        return page(self, request, versions(currency=_wanted_currency(request.query_params)), policy_as_dict)
+        rows = versions(currency=_wanted_currency(request.query_params))
+        known = {standing.policy.pk: standing for standing in standings(versions(), now=timezone.now())}
+        # A draft can be begun between the two reads.
+        return page(
+            self, request, rows, lambda policy: policy_as_dict(known.get(policy.pk) or Standing(policy, "draft", None))
+        )
 
     @extend_schema(
         operation_id="refund_policies_draft",
@@ -98,7 +106,7 @@ class PoliciesView(APIView):
         actor = _actor(request)
         actor.require(policies.EDIT)
         policy, created = policies.draft(currency=validated(DraftBody, request.data)["currency"], actor=actor)
-        return Response(policy_as_dict(policy), status=status.HTTP_201_CREATED if created else status.HTTP_200_OK)
+        return Response(_shown(policy), status=status.HTTP_201_CREATED if created else status.HTTP_200_OK)
 
 
 class PolicyView(APIView):
@@ -111,7 +119,7 @@ class PolicyView(APIView):
     )
     def get(self, request: Request, currency: str, version: int) -> Response:
         _reader(request)
-        return Response(policy_as_dict(_policy(currency, version)))
+        return Response(_shown(_policy(currency, version)))
 
     @extend_schema(
         operation_id="refund_policies_edit",
@@ -129,7 +137,7 @@ class PolicyView(APIView):
         actor.require(policies.EDIT)
         _policy(currency, version)
         policy = policies.edit(currency=currency, version=version, body=request.data, actor=actor)
-        return Response(policy_as_dict(policy))
+        return Response(_shown(policy))
 
     @extend_schema(
         operation_id="refund_policies_discard",
@@ -165,7 +173,7 @@ class PublishView(APIView):
         _policy(currency, version)
         facts = validated(PublishBody, request.data)
         policy = policies.publish(currency=currency, version=version, actor=actor, **facts)
-        return Response(policy_as_dict(policy))
+        return Response(_shown(policy))
 
 
 class WithdrawView(APIView):
@@ -186,7 +194,12 @@ class WithdrawView(APIView):
         _policy(currency, version)
         reason = validated(NeededReasonBody, request.data)["reason"]
         policy = policies.withdraw(currency=currency, version=version, reason=reason, actor=actor)
-        return Response(policy_as_dict(policy))
+        return Response(_shown(policy))
+
+
+def _shown(policy: RefundPolicy) -> dict[str, Any]:
+    """As it is in the database now."""
+    return policy_as_dict(standing_of(policy, now=timezone.now()))
 
 
 def _actor(request: Request) -> Actor:

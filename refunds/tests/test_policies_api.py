@@ -67,6 +67,18 @@ def test_a_draft_is_made_once_changed_and_published_by_another() -> None:
     assert states == [(2, "published"), (1, "superseded")]
 
 
+def test_a_version_is_in_force_until_the_day_of_the_next_one_whatever_is_published() -> None:
+    marketing, supervisor = signed_in("marketing"), signed_in("supervisor")
+    seen = post_json(marketing, POLICIES, {"currency": "TWD"}).json()["seen"]
+    english = {"accept-language": "en"}
+    post_json(supervisor, f"{DRAFT}publish/", {"in_force_from": tomorrow(), "seen": seen})
+    coming, now = marketing.get(f"{POLICIES}?currency=TWD", headers=english).json()["results"]
+    assert [(row["version"], row["in_force"]) for row in (coming, now)] == [(2, False), (1, True)]
+    assert now["state_text"].startswith("In force; version 2 takes its place from ")
+    assert coming["state_text"].startswith("Published, in force from ")
+    assert marketing.get(f"{POLICIES}TWD/1/").json()["in_force"] is True
+
+
 def test_a_draft_is_thrown_away_with_204() -> None:
     marketing = signed_in("marketing")
     post_json(marketing, POLICIES, {"currency": "TWD"})
