@@ -9,7 +9,7 @@ from refunds.eligibility import allowed_actions
 from refunds.goods import UnitGroup, unit_groups
 from refunds.history import policy_for
 from refunds.models import RefundPolicy
-from refunds.selection import CLAIMS
+from refunds.selection import claims_of
 
 
 def what_may_be_asked(order: Order, now: datetime) -> list[dict[str, Any]]:
@@ -30,8 +30,8 @@ def what_may_be_asked(order: Order, now: datetime) -> list[dict[str, Any]]:
 
 def _units(order: Order, group: UnitGroup, rules: RefundPolicy) -> dict[str, Any]:
     kept_back = group.state == "delivered" and group.category in rules.excluded_categories
-    refusal = unit_errors.excluded(group) if kept_back else unit_errors.why_nothing(order, group)
-    only_for = sorted(CLAIMS & set(rules.shop_fault_reasons)) if kept_back else []
+    only_for = claims_of(rules) if kept_back else []
+    refusal = unit_errors.excluded(group, only_for) if kept_back else unit_errors.why_nothing(order, group)
     return {
         "state": group.state,
         "name": group.product_name,

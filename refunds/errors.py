@@ -47,6 +47,14 @@ def more_than_ordered(name: str, ordered: int, field: str) -> InvalidInput:
     )
 
 
+def named_twice(name: str, field: str) -> InvalidInput:
+    return InvalidInput(
+        field,
+        _("“%(name)s” is named twice, and together that is more than there are.") % {"name": name},
+        hint=_("Name it once, with the whole quantity; or twice with another reason each, for no more than there are."),
+    )
+
+
 def action_does_not_fit(name: str, action: str, field: str, options: list[str]) -> InvalidInput:
     values = {"name": name, "action": action, "options": ", ".join(options)}
     hint = _("Possible: %(options)s.") % values if options else ""

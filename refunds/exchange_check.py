@@ -6,7 +6,7 @@ stays as it is. Anything else goes to a person.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from django.utils import timezone
 
@@ -62,9 +62,8 @@ def check_exchange(order: Order, choices: Sequence[LineChoice]) -> list[Unit]:
 
 def check_units(order: Order, choices: Sequence[LineChoice], action: Action) -> list[Unit]:
     """The units that `action` would take of the chosen lines, the earliest parcel first; stock is not looked at."""
-    asked = [replace(choice, action=action) for choice in choices]
-    groups = unit_groups(order, now=timezone.now())
-    _, picked = select(order=order, groups=groups, choices=asked, policy=policy_for(order), by_staff=False)
+    groups, rules = unit_groups(order, now=timezone.now()), policy_for(order)
+    _, picked = select(order=order, groups=groups, choices=choices, policy=rules, by_staff=False, only=action)
     wanted = _wanted(choices, {group.line.line_item_id: group.line for group in groups})
     units = [
         Unit(there.line_item, there, item.quantity, item.reason, _instead(order, there, *wanted[there.line_item_id]))

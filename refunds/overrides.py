@@ -115,7 +115,9 @@ def _pick(order: Order, choices: list[LineChoice], rules: RefundPolicy) -> tuple
         lenient.excluded_categories = [] if EXCLUDED in way else rules.excluded_categories
         seen = _set_aside(groups, way)
         try:
-            _action, picked = select(order=order, groups=seen, choices=choices, policy=lenient, by_staff=True)
+            _action, picked = select(
+                order=order, groups=seen, choices=choices, policy=lenient, by_staff=True, only="return"
+            )
         except Refusal as refusal:
             refused = refusal
             continue

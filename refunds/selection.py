@@ -5,7 +5,7 @@ What may be asked for is decided by `refunds/eligibility.py`; which reason is th
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -47,14 +47,19 @@ def select(
     choices: Sequence[LineChoice],
     policy: RefundPolicy,
     by_staff: bool,
+    only: Action | None = None,
 ) -> tuple[Action, list[Picked]]:
-    """The one action that fits all choices, and the units it takes. Raises InvalidInput or a refusal in words."""
+    """The one action that fits all choices, and the units it takes. Raises InvalidInput or a refusal in words.
+
+    `only`: what the caller's request is for, which then names no action: its refusals speak of goods and quantities.
+    """
+    choices = [replace(choice, action=only) for choice in choices] if only else choices
     lines, names = {group.line.line_item_id: group.line for group in groups}, names_of(groups)
     for index, choice in enumerate(choices):
         if choice.line_item_id not in lines:
             raise errors.no_such_line(choice.line_item_id, f"lines[{index}].line_item_id")
     asked = [_ask(choice, groups, policy) for choice in choices]
-    selection = _choose(order, asked, groups, names)
+    selection = _choose(order, asked, groups, names, only)
     for index, choice in enumerate(choices):
         _check_reason(choice, selection.action, names[choice.line_item_id], f"lines[{index}].reason", by_staff)
     return selection.action, list(_pick(asked, choices, groups, selection, policy))
@@ -84,27 +89,36 @@ def _stays(group: UnitGroup, choice: LineChoice, policy: RefundPolicy) -> bool:
     return group.state == "delivered" and is_kept_back(group.category, choice.reason, policy)
 
 
-def _choose(order: Order, asked: Sequence[Ask], groups: Sequence[UnitGroup], names: Mapping[str, str]) -> Selection:
+def _choose(
+    order: Order, asked: Sequence[Ask], groups: Sequence[UnitGroup], names: Mapping[str, str], only: Action | None
+) -> Selection:
     units: dict[str, Counter[UnitState]] = defaultdict(Counter)
     for group in groups:
         units[group.line.line_item_id][group.state] += group.quantity
     try:
         chosen = eligibility.choose_action(asked=asked, units=units)
     except PolicyError as error:
-        raise _in_words(error, asked, names) from error
+        raise _in_words(error, asked, names, only) from error
     if isinstance(chosen, eligibility.Obstacle):
         raise unit_errors.refused(order, groups, chosen)
     return chosen
 
 
-def _in_words(error: PolicyError, asked: Sequence[Ask], names: Mapping[str, str]) -> InvalidInput:
+def _in_words(error: PolicyError, asked: Sequence[Ask], names: Mapping[str, str], only: Action | None) -> InvalidInput:
     line_item_id = error.params.get("line_item_id", "")
     # The last entry of that line is the one that asks too much: the rules go through the entries in order.
-    index = max((i for i, ask in enumerate(asked) if ask.line_item_id == line_item_id), default=0)
+    named = [index for index, ask in enumerate(asked) if ask.line_item_id == line_item_id]
+    index = max(named, default=0)
     field = f"lines[{index}].{error.field}"
     name = names.get(line_item_id, "")
+    if error.code == "more_than_left" and len(named) > 1:
+        return errors.named_twice(name, field)
     if error.code == "more_than_left":
         return errors.more_than_ordered(name, error.params["left"], field)
+    if error.field == "action" and only:
+        available, options = error.params.get("available", 0), error.params.get("options", ())
+        field = f"lines[{index}].{'quantity' if available else 'line_item_id'}"
+        return unit_errors.not_possible(name, only, available, options, field)
     if error.field == "action":
         options = [option for option in error.params.get("options", ()) if option in QuoteAction.values]
         return errors.action_does_not_fit(name, str(asked[index].action), field, options)
@@ -140,7 +154,7 @@ def _pick(
             if not taken:
                 continue
             if _stays(group, choice, policy):
-                raise unit_errors.excluded(group)
+                raise unit_errors.excluded(group, claims_of(policy))
             wanted -= taken
             left[id(group)] -= taken
             fault = is_shop_fault(reason, selection.action, policy)
@@ -155,6 +169,11 @@ def _age(group: UnitGroup) -> tuple[float, int]:
 def is_kept_back(category: str, reason: str, policy: RefundPolicy) -> bool:
     """Whether goods that were delivered stay with the customer: excluded categories, but for the shop's fault."""
     return category in policy.excluded_categories and not is_shop_fault(reason, "return", policy)
+
+
+def claims_of(policy: RefundPolicy) -> list[str]:
+    """What a customer can say of goods that is the shop's fault by this policy."""
+    return [reason for reason in Reason.values if reason in CLAIMS and reason in policy.shop_fault_reasons]
 
 
 def is_shop_fault(reason: str, action: Action, policy: RefundPolicy) -> bool:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from orders.errors import Refusal
+from orders.errors import InvalidInput, Refusal
 from orders.models import Order
 from orders.money import format_money
 from refunds import eligibility
@@ -20,7 +20,7 @@ from refunds.goods import UnitGroup, names_of
 from refunds.history import policy_for
 from refunds.models import Refund
 from refunds.refund_words import state_text
-from refunds.states import RefundKind, RefundState
+from refunds.states import Reason, RefundKind, RefundState
 
 _ACTIONS: Final = {
     "cancel": gettext_lazy("cancel"),
@@ -57,6 +57,20 @@ def refused(order: Order, groups: Sequence[UnitGroup], obstacle: eligibility.Obs
         available = {"available": obstacle.params["available"]}
         hint = _("Only %(available)s can be asked for at this moment.") % available + " " + hint
     return Refusal(obstacle.code, message, hint=hint, details={"line_item_id": obstacle.line_item_id, **details})
+
+
+def not_possible(name: str, action: str, available: int, options: Sequence[str], field: str) -> InvalidInput:
+    """`available`: how many pieces of it can take the action all the same; `options`: what else can be asked."""
+    values = {"name": name, "action": _ACTIONS[action], "available": available}
+    if available:
+        message = _("Of “%(name)s”, only %(available)s can be asked for now: %(action)s.")
+        return InvalidInput(field, message % values, hint=_("Ask for at most that many."))
+    named = [str(_ACTIONS[option]) for option in dict.fromkeys(options)]
+    return InvalidInput(
+        field,
+        _("This does not fit where “%(name)s” is now: %(action)s.") % values,
+        hint=_("What can be asked for it: %(options)s.") % {"options": _(", ").join(named)} if named else "",
+    )
 
 
 def why_nothing(order: Order, group: UnitGroup) -> Refusal | None:
@@ -199,12 +213,16 @@ _WORDS: Final[Mapping[eligibility.RefusalCode, Callable[[Order, UnitGroup], _Wor
 }
 
 
-def excluded(group: UnitGroup) -> Refusal:
-    """Goods of a category that comes back only through the shop's fault."""
+def excluded(group: UnitGroup, only_for: Sequence[str]) -> Refusal:
+    """Goods of a category that comes back only through the shop's fault: for the reasons `only_for`, of the policy."""
+    values = {"name": group.product_name, "reasons": _(", ").join(str(Reason(reason).label) for reason in only_for)}
+    if only_for:
+        message = _("“%(name)s” belongs to goods that cannot be returned unless the shop is at fault (%(reasons)s).")
+    else:
+        message = _("“%(name)s” belongs to goods that cannot be returned.")
     return Refusal(
         "excluded_category",
-        _("“%(name)s” belongs to goods that cannot be returned unless the shop is at fault (defective, wrong item).")
-        % {"name": group.product_name},
+        message % values,
         hint=_("A person of the shop decides about exceptions."),
         details={"line_item_id": group.line.line_item_id},
     )
@@ -228,12 +246,12 @@ def _mixed(groups: Sequence[UnitGroup], params: Mapping[str, Any]) -> Refusal:
     names = names_of(groups)
     parts = []
     for part in params["split"]:
-        goods = ", ".join(f"{names[line['line_item_id']]} × {line['quantity']}" for line in part["lines"])
+        goods = _(", ").join(f"{names[line['line_item_id']]} × {line['quantity']}" for line in part["lines"])
         parts.append(_("%(action)s: %(goods)s") % {"action": _ACTIONS[part["action"]], "goods": goods})
     return Refusal(
         "mixed_actions",
         _("These goods cannot go through one quote, because they need different actions."),
         hint=_("Ask for one quote after the other, in this order: %(parts)s. Confirm each before you quote the next.")
-        % {"parts": "; ".join(parts)},
+        % {"parts": _("; ").join(parts)},
         details={"split": params["split"]},
     )

@@ -9,7 +9,7 @@ from django.utils import timezone, translation
 from orders.errors import Refusal
 from orders.models import Order
 from orders.tests import cast
-from orders.tests.factories import line_body, shipment_body
+from orders.tests.factories import ago, line_body, shipment_body
 from refunds import returns
 from refunds.acceptance import accept
 from refunds.eligibility_report import what_may_be_asked
@@ -113,3 +113,18 @@ def test_and_is_not_exchanged_once_more() -> None:
     assert caught.value.code == "claim_refuted"
     assert "耳塞" in caught.value.message
     assert states_of(order) == {"exchanging": 1}
+
+
+@pytest.mark.parametrize(
+    ("faults", "said"),
+    [
+        (["defective", "wrong_item", "lost"], "(defective, wrong item)"),
+        (["wrong_item", "lost"], "(wrong item)"),
+        (["lost"], "cannot be returned."),
+    ],
+)
+def test_what_would_be_the_shops_fault_is_told_as_the_policy_has_it(faults: list[str], said: str) -> None:
+    later = {"version": 3, "in_force_from": ago(days=29)}
+    published_long_ago(excluded_categories=["hygiene"], shop_fault_reasons=faults, **later)
+    refusal = refusal_of(earplugs(), (1, 1, "other"))
+    assert (refusal.code, said in refusal.message) == ("excluded_category", True)

@@ -134,7 +134,7 @@ def test_no_other_refusal_can_be_set_aside(shipments: list[dict[str, Any]], code
 def test_what_was_never_packed_is_cancelled_and_not_returned() -> None:
     with pytest.raises(InvalidInput) as caught:
         exception(cast.order_5531(shipments=[]))
-    assert caught.value.field == "lines[0].action"
+    assert caught.value.field == "lines[0].line_item_id"
 
 
 @pytest.mark.parametrize("actor", [cast.shopper, lambda: cast.staff("warehouse"), lambda: cast.staff("auditor")])

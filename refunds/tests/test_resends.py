@@ -130,7 +130,7 @@ def test_a_quote_for_lost_goods_ends_when_they_are_sent_again_instead() -> None:
 def test_goods_that_are_not_lost_are_not_sent_again() -> None:
     with pytest.raises(InvalidInput) as caught:
         check_resend(earphones(), choices(LOST))
-    assert caught.value.field == "lines[0].action"
+    assert caught.value.field == "lines[0].line_item_id"
 
 
 def test_what_is_on_its_way_is_waited_for() -> None:

@@ -274,7 +274,7 @@ def test_the_agent_cannot_open_an_exchange() -> None:
 def test_goods_that_are_not_delivered_cannot_be_exchanged() -> None:
     with pytest.raises(InvalidInput) as caught:
         check_exchange(cast.order_5531(), choices((2, 1, "defective")))
-    assert caught.value.field == "lines[0].action"
+    assert caught.value.field == "lines[0].line_item_id"
 
 
 def test_after_the_window_a_person_decides_about_an_exchange() -> None:
