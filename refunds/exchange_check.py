@@ -142,12 +142,14 @@ def _is_for(made: Iterable[ReturnLine | ReplacementLine], line_item_id: str, pro
     return product is not None and there == {product.pk}
 
 
-def require_stock(units: Sequence[Unit]) -> None:
-    """Raises the refusal `out_of_stock` if there is less of a product than these units need together."""
+def require_stock(units: Sequence[Unit], *, lost: bool = False) -> None:
+    """Raises the refusal `out_of_stock` if there is less of a product than these units need together. `lost`: of goods
+    that are sent again.
+    """
     for product, quantity in pieces_of(units):
         left = stock.available(product)
         if left is not None and left < quantity:
-            raise exchange_errors.out_of_stock(product, left)
+            raise exchange_errors.out_of_stock(product, left, lost=lost)
 
 
 def pieces_of(units: Sequence[Unit]) -> list[tuple[Product, int]]:

@@ -13,7 +13,7 @@ def unknown_product(product_id: str, field: str) -> Refusal:
     return Refusal(
         "unknown_product",
         _("The shop has no product %(product_id)s.") % {"product_id": product_id},
-        hint=_("Search the products and use a product_id that is found, or leave it out for the same product again."),
+        hint=_("Look for the product and choose one that is found, or leave it out for the same product again."),
         field=field,
         status=400,
     )
@@ -53,7 +53,8 @@ def price_differs(product: Product, line: LineItem, order: Order, field: str) ->
     )
 
 
-def out_of_stock(product: Product, available: int) -> Refusal:
+def out_of_stock(product: Product, available: int, *, lost: bool) -> Refusal:
+    """`lost`: it would be sent in the place of lost goods, and only the same is."""
     values = {"name": product.name, "available": available}
     message = ngettext(
         "There is only %(available)s piece of “%(name)s” left.",
@@ -63,7 +64,9 @@ def out_of_stock(product: Product, available: int) -> Refusal:
     return Refusal(
         "out_of_stock",
         (message if available else _("“%(name)s” is out of stock.")) % values,
-        hint=_("Ask for fewer, for another product of the same price, or for a refund."),
+        hint=_("Ask for fewer, or for a refund of what is lost.")
+        if lost
+        else _("Ask for fewer, for another product of the same price, or for a refund."),
         details={"product_id": product.sku, "available": available},
     )
 

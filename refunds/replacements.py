@@ -62,7 +62,8 @@ def reserve(
         try:
             stock.reserve(product, quantity)
         except OutOfStock as none_left:
-            raise exchange_errors.out_of_stock(product, none_left.available) from none_left
+            lost = kind == ReplacementKind.LOST
+            raise exchange_errors.out_of_stock(product, none_left.available, lost=lost) from none_left
     replacement_states.record_state(replacement, actor, outcome={"note": note})
     return replacement
 

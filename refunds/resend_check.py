@@ -25,7 +25,7 @@ def check_resend(order: Order, choices: Sequence[LineChoice]) -> list[Unit]:
     Raises InvalidInput or a Refusal in words, among them `out_of_stock`.
     """
     units = check_units(order, [_lost(choice) for choice in choices], "resend")
-    require_stock(units)
+    require_stock(units, lost=True)
     return units
 
 
