@@ -130,7 +130,7 @@ def _locked(approval_id: str, actor: Actor, reason: str) -> _Decision:
     actor.require_staff(APPROVE)
     order, approval = locks.order_and_approval(approval_id)
     if actor.user is not None and actor.user.pk in _concerned(order, approval):
-        raise errors.own_decision()
+        raise errors.own_decision(made_a_link=order.customer_links.filter(created_by=actor.user).exists())
     if approval.state != ApprovalState.WAITING:
         raise errors.wrong_state(f"{approval.pk} ({approval.get_state_display()})")
     return _Decision(order, approval, actor, reason)

@@ -74,7 +74,7 @@ def propose(
         known_room = Room(cap=rules.compensation_cap, used=_used(order))
         if amount > known_room.left:
             raise _above_cap(actor, known_room, order, field)
-        _check_payments(order, amount, rules, field)
+        _check_payments(order, amount, rules, field, by_staff=actor.kind == "staff")
         return approval_states.ask(
             kind=ApprovalKind.COMPENSATION,
             order=order,
@@ -132,10 +132,10 @@ def _above_cap(actor: Actor, known: Room, order: Order, field: str) -> Refusal:
     return errors.above_compensation_cap(known.cap, known.used, order.currency, field)
 
 
-def _check_payments(order: Order, amount: int, rules: RefundPolicy, field: str) -> None:
+def _check_payments(order: Order, amount: int, rules: RefundPolicy, field: str, *, by_staff: bool) -> None:
     """What waits holds no money yet, and could be approved at any moment: all of it has to fit in together."""
     waiting = Approval.objects.filter(order=order, kind=ApprovalKind.COMPENSATION, state=ApprovalState.WAITING)
     try:
-        share_out(order, amount + (waiting.aggregate(sum=Sum("amount"))["sum"] or 0), rules)
+        share_out(order, amount + (waiting.aggregate(sum=Sum("amount"))["sum"] or 0), rules, by_staff=by_staff)
     except AllocationError as short:
         raise errors.payments_have_less(amount, order.currency, field) from short

@@ -77,9 +77,9 @@ def reason_is_not_lost(name: str, field: str) -> InvalidInput:
     )
 
 
-def needs_a_person(order: Order, *, by_hand: bool, because: str = "") -> Refusal:
+def needs_a_person(order: Order, *, by_hand: bool, by_staff: bool, because: str = "") -> Refusal:
     """`by_hand`: the payment was made in cash. `because`: what its provider cannot do (`gateways/plan.py`); else the
-    provider is not connected here.
+    provider is not connected here. `by_staff`: the reader is the person that it needs.
     """
     reasons = {
         "cannot_partial": _(
@@ -93,7 +93,9 @@ def needs_a_person(order: Order, *, by_hand: bool, because: str = "") -> Refusal
         _("Part of this refund would go back to a payment in cash on delivery, and no machine can do that.")
         if by_hand
         else reasons.get(because, not_connected),
-        hint=_("Let a person of the shop take over: they arrange the transfer."),
+        hint=_("Pay it back by transfer or in cash, and then book that as a refund made elsewhere.")
+        if by_staff
+        else _("Let a person of the shop take over: they arrange the transfer."),
         details={"order_number": order.number},
     )
 
@@ -198,7 +200,7 @@ def wrong_state(what: str) -> Refusal:
     """`what` names the thing and its state: “refund rf_… (succeeded)”."""
     return Refusal(
         "wrong_state",
-        _("That is not possible any more: %(what)s.") % {"what": what},
+        _("That is not possible as things stand: %(what)s.") % {"what": what},
         hint=_("Reload to see where it stands."),
     )
 
@@ -237,12 +239,13 @@ def may_be_paid(number: str) -> Refusal:
     )
 
 
-def own_decision() -> Refusal:
+def own_decision(*, made_a_link: bool) -> Refusal:
+    """`made_a_link`: they are told of that too, because it does not show where they decide."""
+    own = _("Whoever asked for this, confirmed it or gets the money cannot also approve or reject it.")
+    link = _("Whoever made a customer's link for this order cannot decide either.")
     return Refusal(
         "own_decision",
-        _("Whoever asked for this, confirmed it or gets the money cannot also approve or reject it.")
-        + " "
-        + _("Whoever made a customer's link for this order cannot decide either."),
+        f"{own} {link}" if made_a_link else own,
         hint=_("Ask another person who may approve."),
         status=403,
     )

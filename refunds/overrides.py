@@ -150,7 +150,7 @@ def _write(
     order: Order, picked: list[Picked], rules: RefundPolicy, chosen: dict[str, Any], actor: Actor
 ) -> RefundQuote:
     worked = work_out(order=order, action=QuoteAction.RETURN, picked=picked, rules=rules)
-    share_out(order, worked.settlement.amount, rules)
+    share_out(order, worked.settlement.amount, rules, by_staff=True)
     assert actor.user is not None, "staff ask under their account"
     return quotes.write_quote(
         order=order,

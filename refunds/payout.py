@@ -37,7 +37,8 @@ def create_refund(
     Raises GoodsMoved, MoneyMoved, or the refusal `needs_a_person`; but not for a return: its goods are here, so what no
     machine can pay fails in plain sight (`needs_a_look`) instead of never being.
     """
-    shares = share_out(order, quote.amount, rules, without=settles, by_hand_too=settles is not None)
+    by_staff, by_hand_too = actor.kind == "staff", settles is not None
+    shares = share_out(order, quote.amount, rules, without=settles, by_hand_too=by_hand_too, by_staff=by_staff)
     alone = given_alone(order)
     if because is None and must_be_asked(rules, quote.amount, given_alone=alone):
         because = ApprovalKind.AMOUNT
@@ -69,7 +70,7 @@ def pay_compensation(*, order: Order, approval: Approval, actor: Actor) -> Refun
     Raises the refusals payments_have_less (since it was asked for, the payments were used up) or needs_a_person.
     """
     try:
-        shares = share_out(order, approval.amount, policy_for(order))
+        shares = share_out(order, approval.amount, policy_for(order), by_staff=True)
         refund = Refund.objects.create(
             kind=RefundKind.COMPENSATION,
             order=order,

@@ -98,7 +98,7 @@ def _ask(
     if action not in STATE_OF_ACTION:
         raise errors.action_does_not_fit(picked[0].line.name, action, "lines[0].action", list(STATE_OF_ACTION))
     worked = work_out(order=order, action=action, picked=picked, rules=rules)
-    share_out(order, worked.settlement.amount, rules)
+    share_out(order, worked.settlement.amount, rules, by_staff=actor.kind == "staff")
     supersede_open(order=order, asker_ref=asker_ref, actor=actor)
     who: dict[str, Any] = {"asker": asker, "asker_ref": asker_ref, "asked_by": actor.user, **refs}
     return write_quote(

@@ -108,12 +108,13 @@ def share_out(
     without: Return | None = None,
     by_hand_too: bool = False,
     only_shown: bool = False,
+    by_staff: bool = False,
 ) -> list[tuple[Payment, int]]:
     """Which payment gives back how much, in the policy's tender order, after what open returns were promised.
 
     `without`: the return that is being settled by it. Raises the refusal `needs_a_person` when part of it would go to a
     payment that no machine can pay back to, ever, unless `by_hand_too`. `only_shown`: for a page, which does not ask
-    what the gateways can do at this moment.
+    what the gateways can do at this moment. `by_staff`: who reads the refusal is the person that it needs.
     """
     payments = {payment.pk: payment for payment in order.payments.all()}
     left = [
@@ -128,16 +129,16 @@ def share_out(
     chosen = [(payments[payment_id], share) for payment_id, share in shares]
     if not by_hand_too:
         for payment, share in chosen:
-            _require_a_machine(order, payment, share, only_shown=only_shown)
+            _require_a_machine(order, payment, share, only_shown=only_shown, by_staff=by_staff)
     return chosen
 
 
-def _require_a_machine(order: Order, payment: Payment, share: int, *, only_shown: bool) -> None:
+def _require_a_machine(order: Order, payment: Payment, share: int, *, only_shown: bool, by_staff: bool) -> None:
     """Raises the refusal `needs_a_person`. That a gateway takes it only later is no obstacle: the refund waits."""
     if not by_machine(payment):
-        raise errors.needs_a_person(order, by_hand=payment.method in BY_HAND)
+        raise errors.needs_a_person(order, by_hand=payment.method in BY_HAND, by_staff=by_staff)
     if only_shown:
         return
     step = charges.step_for(payment, share, held=False, now=timezone.now())
     if isinstance(step, Person):
-        raise errors.needs_a_person(order, by_hand=False, because=step.code)
+        raise errors.needs_a_person(order, by_hand=False, by_staff=by_staff, because=step.code)
