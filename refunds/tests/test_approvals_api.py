@@ -144,6 +144,13 @@ def test_an_exception_says_why_for_each_line_and_for_the_second_person() -> None
         assert (answer.status_code, answer.json()["field"]) == (400, field)
 
 
+def test_a_compensation_is_proposed_with_201_and_again_with_200() -> None:
+    address = of(cast.order_5531(), "compensations")
+    first, again = (post_json(signed_in("staff"), address, PROPOSAL) for _ in range(2))
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert first.json() == again.json()
+
+
 def test_a_refund_made_elsewhere_is_booked_with_201_and_again_with_200() -> None:
     client, order = signed_in("supervisor"), cast.order_5531()
     first = post_json(client, of(order, "refunds-elsewhere"), elsewhere(order))
