@@ -4,7 +4,7 @@ from html import unescape
 
 import pytest
 from django.contrib.admin.utils import quote
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
@@ -149,3 +149,6 @@ def test_a_fault_is_switched_on_and_off_by_command() -> None:
     assert (fault.kind, fault.remaining, fault.seconds) == ("timeout_after", 2, 0.5)
     call_command("gateway_fault", "off")
     assert not SimulatedFault.objects.exists()
+    for wrong in (["--times", "-3"], ["--times", "0"], ["--seconds", "-1"], ["--seconds", "nan"]):
+        with pytest.raises(CommandError):
+            call_command("gateway_fault", "slow", *wrong)

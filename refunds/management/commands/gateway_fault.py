@@ -1,12 +1,15 @@
 """`manage.py gateway_fault refuse --times 1`: make the simulated gateway go wrong, to see what the product does."""
 
 from argparse import ArgumentParser
-from typing import Any
+from typing import Any, Final
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from refunds.models import SimulatedFault
 from refunds.states import FaultKind
+
+# More than anybody waits for, and within what a row can hold.
+MOST: Final = 1000
 
 
 class Command(BaseCommand):
@@ -22,5 +25,9 @@ class Command(BaseCommand):
             gone, _ = SimulatedFault.objects.all().delete()
             self.stdout.write(f"Switched off: {gone}.")
             return
+        if not 1 <= times <= MOST:
+            raise CommandError(f"--times must be a whole number from 1 to {MOST}.")
+        if not 0 <= seconds <= MOST:
+            raise CommandError(f"--seconds must be a number from 0 to {MOST}.")
         SimulatedFault.objects.create(kind=kind, remaining=times, seconds=seconds)
         self.stdout.write(f"The next {times} calls of the simulated gateway: {kind}, {seconds} s.")
