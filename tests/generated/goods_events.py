@@ -26,14 +26,14 @@ from refunds.choices import LineChoice
 from refunds.goods import UnitGroup
 from refunds.states import Asker, FoundState
 from tests.generated.bodies import CATEGORIES, PRICES, REASONS, Sold, body_of, numbers, orders, payments_of, sku
-from tests.generated.life import Life, event, has, has_units
+from tests.generated.life import Life, event, has, has_units, stories
 
 MAX_ORDERS: Final = 2
 Wanted = list[tuple[int, int, str]]
 ACTIONS: Final = {"unfulfilled": "cancel", "lost": "lost", "delivered": "return"}
 few = st.integers(1, 3)
 states = st.sampled_from(["packed", "shipped", "delivered", "delivered", "delivered", "lost"])
-parcels = st.lists(states, max_size=3)
+parcels = st.lists(states, min_size=1, max_size=3)
 picks = st.lists(st.tuples(numbers, few, st.sampled_from(REASONS)), min_size=1, max_size=3)
 askers = st.sampled_from(["owner", "owner", "owner", "staff", "supervisor", "ming2"])
 findings: st.SearchStrategy[list[str]] = st.just([]) | st.lists(
@@ -44,9 +44,15 @@ findings: st.SearchStrategy[list[str]] = st.just([]) | st.lists(
 class GoodsEvents(Life):
     """Sensible or not; `Life.attempt` looks at what became of it."""
 
-    @initialize(stock=st.lists(st.none() | st.integers(0, 3), min_size=4, max_size=4), sold=orders(), states=parcels)
-    def open_shop(self, stock: list[int | None], sold: Sold, states: list[str]) -> None:
+    @initialize(
+        stock=st.lists(st.none() | st.integers(0, 3), min_size=4, max_size=4),
+        sold=orders(),
+        states=parcels,
+        themes=stories(),
+    )
+    def open_shop(self, stock: list[int | None], sold: Sold, states: list[str], themes: list[str]) -> None:
         """An order of which some lines have left already, so that there is something to send back."""
+        self.stories = themes
         for name, pieces in zip(PRICES[sold.currency], stock, strict=True):
             self.stock_up(sold.currency, name, pieces)
         self.sell(sold, "ming")
@@ -67,8 +73,7 @@ class GoodsEvents(Life):
     )
     def sell(self, sold: Sold, who: str) -> None:
         """Take-in says what an order costs by refusing one that nobody has paid."""
-        number = f"9{len(self.now['orders_order'])}"
-        body = body_of(sold, number, cast.CUSTOMERS[who], [])
+        body = body_of(sold, f"9{len(self.now['orders_order'])}", cast.CUSTOMERS[who], [])
         try:
             take_in(body=body, actor=cast.SHOP)
         except Refusal as refusal:
@@ -87,7 +92,7 @@ class GoodsEvents(Life):
 
     @event(
         has("orders_shipment", "packed", "shipped", "lost"),
-        weight=3,
+        weight=2,
         number=numbers,
         state=st.sampled_from(["shipped", "delivered", "delivered", "lost"]),
     )
@@ -108,7 +113,7 @@ class GoodsEvents(Life):
         chosen = [choice_of(fitting[which % len(fitting)], which, units, why) for which, (units, why) in picked.items()]
         return Order.objects.get(pk=order_id), chosen
 
-    @event(has_units(*ACTIONS), weight=2, number=numbers, wanted=picks, who=askers)
+    @event(has_units(*ACTIONS), number=numbers, wanted=picks, who=askers)
     def ask(self, number: int, wanted: Wanted, who: str) -> None:
         self.ask_for(number, wanted, who, *ACTIONS)
 
@@ -120,7 +125,7 @@ class GoodsEvents(Life):
         self.attempt(partial(quotes.ask, order=order, choices=chosen, actor=actor, asker=asker, asker_ref=ref))
         return order
 
-    @event(has("refunds_refundquote"), weight=3, number=numbers, who=askers)
+    @event(has("refunds_refundquote"), weight=2, number=numbers, who=askers)
     def press(self, number: int, who: str) -> None:
         quote = self.pick("refunds_refundquote", number, "open")
         actor = self.actor(who, quote["order_id"])
@@ -169,7 +174,7 @@ class GoodsEvents(Life):
                     counts[kind] = counts.get(kind, 0) + 1
         return told
 
-    @event(has("refunds_return", "requested"), weight=4, number=numbers, found=findings)
+    @event(has("refunds_return", "requested"), weight=3, number=numbers, found=findings)
     def come_back(self, number: int, found: list[str]) -> None:
         """What becomes of most of them."""
         self.receive(number, found)
@@ -183,19 +188,19 @@ class GoodsEvents(Life):
         found = {names[line["line_item_id"]]: reason for line in lines} if reason else None
         self.attempt(partial(acceptance.accept, return_id=request["id"], actor=self.people["warehouse"], found=found))
 
-    @event(has("refunds_return", "requested", "received", "accepted"), number=numbers)
+    @event(has("refunds_return", "requested", "received", "accepted"), weight=2, number=numbers)
     def reject(self, number: int) -> None:
         request = self.pick("refunds_return", number, "requested", "received", "accepted")
         self.attempt(partial(returns.reject, return_id=request["id"], actor=self.people["warehouse"], note="外盒不見"))
 
-    @event(has("refunds_return", "requested"), number=numbers, who=askers)
+    @event(has("refunds_return", "requested"), weight=2, number=numbers, who=askers)
     def withdraw(self, number: int, who: str) -> None:
         request = self.pick("refunds_return", number, "requested")
         self.attempt(partial(returns.withdraw, return_id=request["id"], actor=self.actor(who, request["order_id"])))
 
     @event(
         has_units("delivered"),
-        weight=3,
+        weight=2,
         number=numbers,
         wanted=picks,
         instead=st.none() | st.sampled_from("ABC"),
@@ -208,13 +213,13 @@ class GoodsEvents(Life):
         actor, ref = self.actor(who, order.pk), f"card:{self.tried}"
         self.attempt(partial(returns.request_exchange, order=order, lines=lines, actor=actor, request_ref=ref))
 
-    @event(has_units("lost"), weight=2, number=numbers, wanted=picks, who=askers)
+    @event(has_units("lost"), number=numbers, wanted=picks, who=askers)
     def send_again(self, number: int, wanted: Wanted, who: str) -> None:
         order, chosen = self.choices(number, wanted, "lost")
         actor, ref = self.actor(who, order.pk), f"resend:{self.tried}"
         self.attempt(partial(resend.resend, order=order, lines=chosen, actor=actor, request_ref=ref))
 
-    @event(has("refunds_replacement", "reserved"), weight=4, number=numbers)
+    @event(has("refunds_replacement", "reserved"), weight=3, number=numbers)
     def send_replacement(self, number: int) -> None:
         """Mostly one whose goods have come back, as an exchange's must."""
         accepted = {row["id"] for row in self.now["refunds_return"] if row["state"] == "accepted"}

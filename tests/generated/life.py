@@ -1,9 +1,12 @@
 """What the rules of `test_a_shops_life.py` share: trying something, looking at the rows, and settling again by hand."""
 
+import logging
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from django.utils import timezone
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
@@ -11,7 +14,7 @@ from orders.actors import Actor, NotAllowed
 from orders.errors import Refusal
 from orders.models import Order
 from orders.tests import cast
-from refunds.goods import UnitGroup
+from refunds.goods import UnitGroup, unit_groups
 from refunds.policy import Departure, Terms
 from refunds.snapshot import terms_of
 from refunds.tests.test_policy_properties import UnitByUnit
@@ -47,11 +50,15 @@ Handler = TypeVar("Handler", bound=Callable[..., None])
 
 @dataclass(frozen=True)
 class Event:
-    """What may happen to a shop: when it makes sense, how often beside others, and what it needs to be told."""
+    """What may happen to a shop: when it makes sense, how often beside others, and what it needs to be told.
+
+    `is_story`: several things after one another, that chance alone would hardly bring into this order.
+    """
 
     possible: Condition
     weight: int
     facts: st.SearchStrategy[dict[str, Any]]
+    is_story: bool = False
 
 
 EVENTS: Final[dict[str, Event]] = {}
@@ -71,6 +78,22 @@ def event(possible: Condition, *, weight: int = 1, **facts: st.SearchStrategy[An
     return add
 
 
+def story(possible: Condition, *, weight: int = 5, **facts: st.SearchStrategy[Any]) -> Callable[[Handler], Handler]:
+    """An event that goes on to some end. Each life knows a few of them only (`stories`), and those it sees often."""
+
+    def add(handler: Handler) -> Handler:
+        EVENTS[handler.__name__] = Event(possible, weight, st.fixed_dictionaries(facts), is_story=True)
+        return handler
+
+    return add
+
+
+def stories() -> st.SearchStrategy[list[str]]:
+    """Some of the stories: with all of them at once no life would see the same one twice."""
+    names = st.deferred(lambda: st.sampled_from([name for name, known in EVENTS.items() if known.is_story]))
+    return st.lists(names, min_size=6, max_size=6, unique=True)
+
+
 def always(life: "Life") -> bool:
     return True
 
@@ -86,8 +109,28 @@ def has_units(*states: str) -> Condition:
 
 
 def possible_events(life: "Life") -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
-    names = [name for name, known in EVENTS.items() for _ in range(known.weight) if known.possible(life)]
+    """As cards are dealt: each as often as its weight says, before any comes again. What hypothesis likes to repeat
+    would be most of a life otherwise."""
+    there = {
+        name: known.weight
+        for name, known in EVENTS.items()
+        if (not known.is_story or name in life.stories) and known.possible(life)
+    }
+    rounds = 1 + min(life.happened[name] // weight for name, weight in there.items())
+    names = [name for name, weight in there.items() for _ in range(weight * rounds - life.happened[name])]
     return st.sampled_from(names).flatmap(lambda name: st.tuples(st.just(name), EVENTS[name].facts))
+
+
+class Crashes(logging.Handler):
+    """What went wrong in a job that must go on all the same, and says so in the log only."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.told: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if '"exception":' in record.getMessage():
+            self.told.append(record.getMessage())
 
 
 class Life(RuleBasedStateMachine):
@@ -104,15 +147,23 @@ class Life(RuleBasedStateMachine):
         self.terms: dict[int, Terms] = {}
         self.units: list[UnitGroup] = []
         self.of_units: rows.Rows = {}
+        self.stories: list[str] = []
+        self.happened: Counter[str] = Counter()
         self.tried = 0
+        self.crashes = Crashes()
+        logging.getLogger("refunds").addHandler(self.crashes)
+
+    def teardown(self) -> None:
+        logging.getLogger("refunds").removeHandler(self.crashes)
 
     @rule(what=st.runner().flatmap(possible_events))
     def happens(self, what: tuple[str, dict[str, Any]]) -> None:
         name, facts = what
+        self.happened[name] += 1
         getattr(self, name)(**facts)
 
-    def attempt(self, action: Callable[[], object]) -> None:
-        """Do it, and look at everything. If it was refused, nothing may have changed."""
+    def attempt(self, action: Callable[[], object]) -> bool:
+        """Do it, and look at everything. If it was refused (False), nothing may have changed."""
         self.tried += 1
         before, refusal = self.now, None
         try:
@@ -123,6 +174,16 @@ class Life(RuleBasedStateMachine):
         if refusal is not None:
             self.check_nothing_changed(before, refusal)
         self.check_new_settlements(before)
+        assert not self.crashes.told
+        return refusal is None
+
+    def look_at_units(self) -> None:
+        """Where every unit stands, if anything has changed of what that follows from."""
+        there = {table: rows_now for table, rows_now in self.now.items() if table in OF_UNITS}
+        if there != self.of_units:
+            self.of_units = there
+            orders = Order.objects.order_by("pk")
+            self.units = [group for order in orders for group in unit_groups(order, now=timezone.now())]
 
     def check_nothing_changed(self, before: rows.Rows, refusal: Exception) -> None:
         changed = rows.differing(before, self.now)
@@ -141,7 +202,7 @@ class Life(RuleBasedStateMachine):
         order_id = quote["order_id"]
         spent = books.spent_quotes(self.now, order_id)
         paid = books.total(self.of(order_id, "orders_payment"))
-        over = paid - books.total(spent) - books.total(spent, "fee") - self.price_of_kept(order_id)
+        over = paid - books.total(spent) - books.fees_due(self.now, order_id) - self.price_of_kept(order_id)
         codes = {step["code"] for step in quote["steps"]}
         if "floor" in codes:
             assert over < 0
@@ -172,6 +233,16 @@ class Life(RuleBasedStateMachine):
     def order(self, number: int) -> Order:
         found = self.now["orders_order"]
         return Order.objects.get(pk=found[number % len(found)]["id"])
+
+    def row(self, table: str, **which: Any) -> Row | None:
+        """The newest row with these values."""
+        found = [row for row in self.now[table] if all(row[name] == value for name, value in which.items())]
+        return found[-1] if found else None
+
+    def newest(self, table: str, **which: Any) -> Row:
+        found = self.row(table, **which)
+        assert found is not None, f"{table} has no row with {which}"
+        return found
 
     def actor(self, who: str, order_id: int) -> Actor:
         """`owner` is the customer whose order it is; everybody else goes by their name."""

@@ -50,20 +50,26 @@ class MoneyEvents(GoodsEvents):
         do = approvals.approve if yes else approvals.reject
         self.attempt(partial(do, approval_id=approval["id"], actor=self.people[who], reason="說明"))
 
-    @event(always, weight=2, number=numbers, twelfths=numbers, at_once=st.booleans())
+    @event(always, number=numbers, twelfths=numbers, at_once=st.booleans())
     def compensate(self, number: int, twelfths: int, at_once: bool) -> None:
-        """Some part of the cap, at times more than is left of it; and at times somebody is there to decide."""
+        """A part of the cap, or of what is left if that is less; at times more; and at times it is decided at once."""
         order = self.order(number)
-        self.grant(order, 1 + policy_for(order).compensation_cap * twelfths // 12, at_once=at_once)
+        cap = policy_for(order).compensation_cap
+        most = cap if number == 11 else min(cap, self.left(order))
+        self.grant(order, 1 + most * twelfths // 12, at_once=at_once)
 
-    @event(has_units("delivered"), weight=2, number=numbers, twelfths=numbers)
+    @event(has_units("delivered"), number=numbers, twelfths=numbers)
     def compensate_beside_a_promise(self, number: int, twelfths: int) -> None:
         """What is delivered is to come back, and somebody grants a part of what the payments have left."""
         order = self.ask_for(number, [(which, 1000, "other") for which in range(11)], "owner", "delivered")
         self.press_the_newest()
+        most = min(policy_for(order).compensation_cap, self.left(order))
+        self.grant(order, 1 + most * twelfths // 12, at_once=True)
+
+    def left(self, order: Order) -> int:
+        """What the payments have neither given back nor let anybody have."""
         payments = self.of(order.pk, "orders_payment")
-        left = books.total(payments) - books.total(payments, "refunded_amount")
-        self.grant(order, 1 + min(policy_for(order).compensation_cap, left) * twelfths // 12, at_once=True)
+        return books.total(payments) - books.total(payments, "refunded_amount")
 
     def grant(self, order: Order, amount: int, *, at_once: bool) -> None:
         facts: dict[str, Any] = {"order": order, "amount": amount, "reason": "等太久"}
@@ -80,12 +86,12 @@ class MoneyEvents(GoodsEvents):
 
     # --- money ---------------------------------------------------------------------------------------------------
 
-    @event(has("refunds_refund", "pending"), weight=3, number=numbers)
+    @event(has("refunds_refund", "pending"), weight=2, number=numbers)
     def send(self, number: int) -> None:
         refund = self.pick("refunds_refund", number, "pending")
         self.attempt(partial(tasks.send_refund, refund["id"]))
 
-    @event(has("refunds_refund", "failed"), weight=3, number=numbers, payment=st.none() | numbers)
+    @event(has("refunds_refund", "failed"), weight=2, number=numbers, payment=st.none() | numbers)
     def send_once_more(self, number: int, payment: int | None) -> None:
         refund = self.pick("refunds_refund", number, "failed")
         payments = self.of(refund["order_id"], "orders_payment")
@@ -146,7 +152,7 @@ class MoneyEvents(GoodsEvents):
         elif job == "spend":
             self.spend_store_credit(number)
         elif job == "publish":
-            self.publish(self.order(number).currency, changes)
+            self.publish(self.order(number).currency, changes, taken_back=number % 3 == 0)
         elif not any(fault["remaining"] for fault in self.now["refunds_simulatedfault"]):
             SimulatedFault.objects.create(kind=job, remaining=1 + number % 2, seconds=0)
             self.now = rows.read()
@@ -165,8 +171,8 @@ class MoneyEvents(GoodsEvents):
             reference = f"checkout:{self.tried}"
             self.attempt(partial(store_credit.post, **facts, kind="spent", reference=reference, actor=cast.SHOP))
 
-    def publish(self, currency: str, changes: dict[str, Any]) -> None:
-        """Drafted and edited by one person, published by another."""
+    def publish(self, currency: str, changes: dict[str, Any], *, taken_back: bool) -> None:
+        """Drafted and edited by one person, published by another, and at times withdrawn before it is in force."""
         if len([row for row in self.now["refunds_refundpolicy"] if row["currency"] == currency]) > 2:
             return
         who = self.people["supervisor"]
@@ -177,3 +183,5 @@ class MoneyEvents(GoodsEvents):
         soon = timezone.now() + timedelta(minutes=6)
         self.attempt(partial(policies.publish, **facts, in_force_from=soon, actor=who))
         self.attempt(partial(policies.publish, **facts, in_force_from=soon, actor=self.people["admin"]))
+        if taken_back:
+            self.attempt(partial(policies.withdraw, **facts, reason="寫錯了", actor=who))
