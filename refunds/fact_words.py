@@ -53,6 +53,8 @@ _NOT_BOOKED: Final[Mapping[str, Words]] = {
 }
 # Why a refund has failed, as Stripe and the simulated gateway say it; what another provider says stays as it is.
 _REASONS: Final[Mapping[str, Words]] = {
+    "amount_too_large": gettext_lazy("the charge has less left than that"),
+    "cannot_partial": gettext_lazy("the provider refunds this charge only as a whole"),
     "canceled": gettext_lazy("it was cancelled at the provider"),
     "charge_for_pending_refund_disputed": gettext_lazy("the customer has disputed the charge with the bank"),
     "declined_by_issuer": gettext_lazy("the card's issuer refuses the refund"),
@@ -62,7 +64,11 @@ _REASONS: Final[Mapping[str, Words]] = {
     "insufficient_funds": gettext_lazy("the shop's balance at the provider was too low"),
     "lost_or_stolen_card": gettext_lazy("the card is reported as lost or stolen"),
     "merchant_request": gettext_lazy("the shop has asked the provider to stop it"),
+    "no_gateway": gettext_lazy("no gateway is connected for this payment"),
+    "no_record": gettext_lazy("the provider has no record of it"),
+    "no_such_charge": gettext_lazy("the provider knows no such charge"),
     "unknown": gettext_lazy("the provider does not say why"),
+    "window_over": gettext_lazy("the provider refunds this charge no longer"),
 }
 _CODES: Final[Mapping[str, Mapping[str, Words]]] = {
     "difference": _DIFFERENCES,

@@ -9,7 +9,7 @@ import pytest
 from django.utils import translation
 
 from refunds import alerts, books, elsewhere, errors, provider_events, reported, stripe_facts
-from refunds.fact_words import difference_in_words, facts_in_words
+from refunds.fact_words import difference_in_words, facts_in_words, refused_because
 from refunds.states import AttemptOutcome
 
 WRITERS = [alerts, books, provider_events, reported]
@@ -106,3 +106,13 @@ def test_a_sum_that_is_no_whole_unit_of_ours_is_read_as_money(amount: int, curre
     with translation.override("en"):
         assert dict(facts_in_words(sum_))["Amount"] == said
         assert said in difference_in_words({"difference": "amount", "ours": sum_})
+
+
+@pytest.mark.parametrize(
+    "code", ["no_record", "no_gateway", "no_such_charge", "amount_too_large", "declined_by_issuer"]
+)
+def test_why_a_gateway_refuses_is_read_in_the_readers_language_where_the_code_is_known(code: str) -> None:
+    english = "The gateway says something."
+    with translation.override("zh-hant"):
+        assert refused_because(code, english).isascii() is False
+        assert refused_because("another_code", english) == english
