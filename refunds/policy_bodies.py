@@ -16,6 +16,7 @@ from orders.states import PaymentMethod
 from orders.strict import Amount, AwareDateTime, StrictBody, StrictInteger, StrictText, validated
 from refunds.allocation import OTHERS
 from refunds.bodies import NoteText
+from refunds.policy_present import tender_label
 from refunds.states import Reason
 
 MAX_DAYS: Final = 365
@@ -56,15 +57,23 @@ class FutureDateTime(AwareDateTime):
         return moment.astimezone(UTC)
 
 
+def _repeated(values: Sequence[str]) -> str | None:
+    return next((value for index, value in enumerate(values) if value in values[:index]), None)
+
+
 def _not_twice(values: Sequence[str]) -> None:
-    repeated = next((value for index, value in enumerate(values) if value in values[:index]), None)
+    repeated = _repeated(values)
     if repeated is not None:
         raise serializers.ValidationError(_("“%(value)s” stands there twice.") % {"value": repeated})
 
 
-def _with_others_once(values: Sequence[str]) -> None:
+def _each_payment_once(values: Sequence[str]) -> None:
+    repeated = _repeated(values)
+    if repeated is not None:
+        raise serializers.ValidationError(_("“%(value)s” stands there twice.") % {"value": tender_label(repeated)})
     if OTHERS not in values:
-        raise serializers.ValidationError(_("All payments that are not named need a place too: add “*”."))
+        said = _("All payments that are not named need a place too: add “%(others)s” (*).")
+        raise serializers.ValidationError(said % {"others": tender_label(OTHERS)})
 
 
 class ShopFaultBody(StrictBody):
@@ -96,7 +105,7 @@ class PolicyBody(StrictBody):
         child=serializers.ChoiceField(choices=TENDERS),
         required=False,
         max_length=len(TENDERS),
-        validators=[_not_twice, _with_others_once],
+        validators=[_each_payment_once],
     )
     approval_above = Amount(required=False)
     compensation_cap = Amount(required=False)

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
 from backoffice import words
 from backoffice.screens.forms import whole_number
-from orders.errors import Refusal
+from orders.errors import InvalidInput, Refusal
 from orders.models import LineItem, Order
 from refunds.eligibility import allowed_actions
 from refunds.goods import UnitGroup
@@ -106,14 +107,29 @@ def _fill(row: Row, form: QueryDict | None) -> None:
 
 
 def body_of(form: QueryDict) -> dict[str, Any]:
-    """The ticked rows as the body of a quote request. What is no whole number stays text, and is refused by name."""
+    """The ticked rows as the body of a quote request. Raises InvalidInput where a row says no number of pieces."""
     return {"lines": [{**line_of(key, form), "action": key.partition(".")[2]} for key in form.getlist("pick")]}
 
 
+def picked(form: QueryDict) -> list[str]:
+    """The keys of the ticked rows. Raises InvalidInput if there are none."""
+    keys = [key for key in form.getlist("pick") if key]
+    if not keys:
+        raise InvalidInput("pick", _("No goods are ticked."), hint=_("Tick the goods that this is about."))
+    return keys
+
+
 def line_of(key: str, form: QueryDict) -> dict[str, Any]:
-    """One ticked row: line, pieces and reason."""
+    """One ticked row: line, pieces and reason. Raises InvalidInput for unknown rows and pieces that are no number."""
+    if f"quantity.{key}" not in form:
+        raise InvalidInput(
+            "pick", _("These goods are not among those of the form."), hint=_("Reload the page and choose again.")
+        )
+    quantity = whole_number(form[f"quantity.{key}"])
+    if isinstance(quantity, str):
+        raise InvalidInput(f"quantity.{key}", _("Write how many pieces, as a whole number like 1."))
     return {
         "line_item_id": key.partition(".")[0],
-        "quantity": whole_number(form.get(f"quantity.{key}", "")),
+        "quantity": quantity,
         "reason": form.get(f"reason.{key}", ""),
     }

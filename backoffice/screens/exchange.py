@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from backoffice.screens.choices import Row, line_of, may_be_exchanged, rows_for
+from backoffice.screens.choices import Row, line_of, may_be_exchanged, picked, rows_for
 from backoffice.screens.forms import form_screen, request_ref
 from backoffice.screens.gate import REDEEM, staff_screen
 from orders.access import order_for_staff
@@ -20,6 +20,7 @@ from orders.actors import staff_actor
 from orders.models import LineItem, Order, Product
 from orders.products import product_by_id, search_products
 from orders.stock import available
+from refunds.choices import clean_note
 from refunds.exchange_check import parse_exchange
 from refunds.goods import unit_groups
 from refunds.returns import request_exchange
@@ -65,7 +66,7 @@ def exchange(request: HttpRequest, number: str) -> HttpResponse:
             lines=parse_exchange(exchange_body(typed)),
             actor=staff_actor(request.user),
             request_ref=request_ref("exchange", request.user, typed),
-            note=typed.get("note", ""),
+            note=clean_note(typed.get("note", ""), required=True),
         )
         return _("Exchange %(number)s is arranged. The customer writes this number on the parcel.") % {
             "number": made.pk
@@ -116,7 +117,7 @@ def _same_price(item: LineItem, words: str, currency: str) -> list[Product]:
 
 
 def exchange_body(typed: QueryDict) -> dict[str, Any]:
-    return {"lines": [_line(key, typed) for key in typed.getlist("pick")]}
+    return {"lines": [_line(key, typed) for key in picked(typed)]}
 
 
 def _line(key: str, typed: QueryDict) -> dict[str, Any]:

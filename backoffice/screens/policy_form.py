@@ -6,8 +6,10 @@ from typing import Any, Final
 
 from django.http import QueryDict
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from backoffice.screens.forms import money_of, whole_number
+from orders.errors import InvalidInput
 from orders.money import currency_decimals
 from refunds.models import RefundPolicy
 from refunds.policies import PUBLISH_LEAD
@@ -83,11 +85,11 @@ def publishing_of(form: QueryDict) -> dict[str, Any]:
 
 
 def _in_shop_time(typed: str) -> str:
-    """`2026-12-01T00:00` with the shop's offset; what is no moment stays text, and is refused by the field's name."""
+    """`2026-12-01T00:00` with the shop's offset. Raises InvalidInput for what is no moment."""
     try:
         return timezone.make_aware(datetime.strptime(typed, "%Y-%m-%dT%H:%M")).isoformat()
     except (ValueError, OverflowError):
-        return typed
+        raise InvalidInput("in_force_from", _("Choose a day and a time of day.")) from None
 
 
 def proposed_moment(newest: RefundPolicy | None, typed: Mapping[str, Any]) -> str:

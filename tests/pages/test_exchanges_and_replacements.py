@@ -133,7 +133,7 @@ def test_lost_goods_are_sent_again_and_the_warehouse_sends_them_with_a_number() 
 
 def test_a_replacement_that_is_not_sent_needs_a_reason_and_is_lost_again() -> None:
     lost_order("9307")
-    form = {"pick": "li_1.resend", "quantity.li_1.resend": "1"}
+    form = {"pick": "li_1.resend", "quantity.li_1.resend": "1", "note": "包裹遺失"}
     post(signed_in("staff"), "/staff/orders/9307/resend/", form)
     made, warehouse = Replacement.objects.get(), signed_in("warehouse")
     post(warehouse, f"/staff/replacements/{made.pk}/release/", {"note": ""})
@@ -160,7 +160,11 @@ def test_an_exchange_leaves_only_after_the_goods_were_accepted() -> None:
 
 def test_a_tracking_number_that_is_too_long_stands_in_the_form_again() -> None:
     lost_order("9309")
-    post(signed_in("staff"), "/staff/orders/9309/resend/", {"pick": "li_1.resend", "quantity.li_1.resend": "1"})
+    post(
+        signed_in("staff"),
+        "/staff/orders/9309/resend/",
+        {"pick": "li_1.resend", "quantity.li_1.resend": "1", "note": "包裹遺失"},
+    )
     made = Replacement.objects.get()
     form = {"carrier": "黑貓", "tracking_number": "9" * 200}
     page = text_of(post(signed_in("warehouse"), f"/staff/replacements/{made.pk}/send/", form))
@@ -171,7 +175,7 @@ def test_a_tracking_number_that_is_too_long_stands_in_the_form_again() -> None:
 def test_support_sees_what_is_to_be_sent_without_buttons() -> None:
     lost_order("9310")
     staff = signed_in("staff")
-    post(staff, "/staff/orders/9310/resend/", {"pick": "li_1.resend", "quantity.li_1.resend": "1"})
+    post(staff, "/staff/orders/9310/resend/", {"pick": "li_1.resend", "quantity.li_1.resend": "1", "note": "包裹遺失"})
     made = Replacement.objects.get()
     page = text_of(staff.get("/staff/replacements/"))
     assert made.pk in page
@@ -192,3 +196,21 @@ def test_where_nothing_fits_the_form_says_so() -> None:
     assert "Nothing is lost" in text_of(staff.get("/staff/orders/9311/resend/"))
     page = text_of(staff.get("/staff/orders/9311/"))
     assert "/staff/orders/9311/exchange/" not in page
+
+
+@pytest.mark.parametrize("page", ["exchange", "resend"])
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"pick": ""}, "還沒有勾選商品。"),
+        ({"pick": "li_9.exchange"}, "表單裡沒有這些商品。"),
+        ({"quantity.li_1.exchange": ""}, "請填寫件數，例如 1。"),
+        ({"note": " "}, "請簡單寫下原因"),
+    ],
+)
+def test_what_a_form_leaves_open_is_said_in_the_words_of_the_form(page: str, wrong: dict[str, str], says: str) -> None:
+    socks("9350")
+    shown = text_of(post(signed_in("staff"), f"/staff/orders/9350/{page}/", exchange_form(**wrong)))
+    assert says in shown
+    for framework in ("列表", "整數", "product_id"):
+        assert framework not in shown
