@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from orders.models import Shipment
 from orders.money import format_money
+from orders.prose import sentences
 from refunds.models import Approval, Refund, Replacement, Return
 from refunds.present import goods_text, payment_label, refund_as_dict, return_as_dict
 from refunds.refund_words import at_time, number_by_hand, waits_until
@@ -107,26 +108,26 @@ def _paid_by_hand(refund: Refund, words: dict[str, str]) -> str:
         elif paid:
             labels.append(payment_label(part.payment.method, part.payment.last4))
     said = {name: {**words, "amount": format_money(amount, refund.currency)} for name, amount in sums.items()}
-    sentences = [
+    said_of_each = [
         str(_ON_ITS_WAY) % {**said["machine"], "to": ", ".join(labels)} if sums["machine"] else "",
         str(_BY_HAND) % {**said["hand"], "reference": ", ".join(dict.fromkeys(numbers))},
         str(_OF_GOODS[RefundState.FAILED]) % said["refused"] if sums["refused"] else "",
     ]
-    return " ".join(filter(None, sentences))
+    return sentences(*said_of_each)
 
 
 def of_return(item: Return) -> str:
     """Of its goods, for its refund has lines of its own. An exchange whose goods were sent says by which parcel."""
     said = translate("Return %(number)s: %(state)s.") % {"number": item.pk, "state": goods_text(item)}
     replacement = Replacement.objects.filter(return_request=item).select_related("shipment").first()
-    return " ".join(filter(None, [said, _parcel(replacement.shipment if replacement else None)]))
+    return sentences(said, _parcel(replacement.shipment if replacement else None))
 
 
 def of_replacement(replacement: Replacement) -> str:
     """Of lost goods that are sent again. What becomes of an exchange is told of its return."""
     if replacement.state == ReplacementState.SENT:
         said = translate("Your goods have been sent again (%(number)s).") % {"number": replacement.pk}
-        return " ".join(filter(None, [said, _parcel(replacement.shipment)]))
+        return sentences(said, _parcel(replacement.shipment))
     return translate(
         "The goods are not sent again after all (%(number)s). Write to us if you have questions about it."
     ) % {"number": replacement.pk}
@@ -138,7 +139,7 @@ def of_approval(approval: Approval) -> str:
     if approval.kind == ApprovalKind.OVERRIDE:
         made = return_as_dict(approval.quote.return_request)  # type: ignore[union-attr]
         said = translate("A colleague has made an exception for you: return %(number)s is open.")
-        return " ".join(filter(None, [said % {"number": made["return_id"]}, made["instructions"]]))
+        return sentences(said % {"number": made["return_id"]}, made["instructions"])
     return str(_OF_PROPOSAL[approval.state]) % words
 
 

@@ -16,6 +16,7 @@ from agent.access import current_conversation
 from orders.access import Shopper, order_for_shopper, shopper_of
 from orders.errors import Refusal
 from orders.http import wants_json
+from orders.prose import sentences
 
 
 def _shopper(request: HttpRequest) -> Shopper:
@@ -51,7 +52,7 @@ def say(request: HttpRequest, number: str) -> HttpResponse:
 
 def _refused(request: HttpRequest, number: str, refusal: Refusal) -> HttpResponse:
     if not wants_json(request):
-        messages.error(request, " ".join(filter(None, [refusal.message, refusal.hint])))
+        messages.error(request, sentences(refusal.message, refusal.hint))
         return redirect("order", number=number)
     response = JsonResponse(refusal.as_dict(), status=refusal.status)
     if "retry_after" in refusal.details:

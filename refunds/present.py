@@ -16,6 +16,7 @@ from orders.errors import Refusal
 from orders.models import Payment
 from orders.moments import moment as moment
 from orders.money import format_money
+from orders.prose import sentences
 from orders.states import PICKUP_METHODS
 from refunds.allocation import AllocationError
 from refunds.explain import explain, step_lines
@@ -283,16 +284,18 @@ def _instructions(request: Return) -> str:
     if request.state != ReturnState.REQUESTED:
         return ""
     if request.order.shipping_method in PICKUP_METHODS:
-        send_back = _(
-            "Pack the goods, write the return number %(return_id)s on the parcel and hand it in at the pick-up store."
-        )
+        send_back = _("Pack the goods, write %(number)s on the parcel and hand it in at the pick-up store.")
     else:
-        send_back = _(
-            "Pack the goods, write the return number %(return_id)s on the parcel and send it back to the shop."
-        )
-    # Not inside an f-string: what is marked there is not found by the translation tool.
+        send_back = _("Pack the goods, write %(number)s on the parcel and send it back to the shop.")
     if request.kind == ReturnKind.EXCHANGE:
         afterwards = _("The replacement is sent once they have arrived and been looked at.")
     else:
         afterwards = _("The refund is made once they have arrived and been looked at.")
-    return f"{send_back % {'return_id': request.pk}} {afterwards}"
+    return sentences(send_back % {"number": _number_on_the_parcel(request)}, afterwards)
+
+
+def _number_on_the_parcel(request: Return) -> str:
+    words = {"number": request.pk}
+    if request.kind == ReturnKind.EXCHANGE:
+        return _("the exchange number %(number)s") % words
+    return _("the return number %(number)s") % words

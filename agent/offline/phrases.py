@@ -91,7 +91,7 @@ PHRASES: Final[dict[str, tuple[str, str]]] = PIECES | {
     ),
     "done_exchange": (
         "{goods}的換貨申請已成立，換貨編號 {number}。",
-        "The exchange of {goods} is registered, return number {number}.",
+        "The exchange of {goods} is registered, exchange number {number}.",
     ),
     "done_resend": (
         "{goods}會重新寄出，補寄編號 {number}。",

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from orders.errors import Refusal
 from orders.http import path_of_site
+from orders.prose import sentences
 
 _KEPT: Final = "screens.refused_form"
 # Longer than anything a form here takes: what exceeds it is not kept.
@@ -23,7 +24,7 @@ def act(request: HttpRequest, work: Callable[[], str], *, back: str) -> HttpResp
     try:
         messages.success(request, work())
     except Refusal as refusal:
-        messages.error(request, " ".join(filter(None, [refusal.message, refusal.hint])))
+        messages.error(request, sentences(refusal.message, refusal.hint))
         _keep(request)
     return HttpResponseRedirect(back)
 

@@ -23,6 +23,7 @@ from orders.actors import Actor, customer_actor
 from orders.address import change_address
 from orders.errors import Refusal
 from orders.http import wants_json
+from orders.prose import sentences
 from refunds import present
 from refunds.exchange_check import parse_exchange
 from refunds.resend import resend
@@ -136,7 +137,7 @@ def decline_card(card: Card, actor: Actor) -> None:
 def refused(request: HttpRequest, number: str, refusal: Refusal) -> HttpResponse:
     if wants_json(request):
         return JsonResponse(refusal.as_dict(), status=refusal.status)
-    messages.error(request, " ".join(filter(None, [refusal.message, refusal.hint])))
+    messages.error(request, sentences(refusal.message, refusal.hint))
     return redirect("order", number=number)
 
 

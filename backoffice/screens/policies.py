@@ -19,6 +19,7 @@ from backoffice.screens.gate import EDIT_POLICIES, POLICIES, PUBLISH_POLICIES, s
 from orders.actors import staff_actor
 from orders.errors import Refusal
 from orders.models import Product
+from orders.prose import sentences
 from orders.strict import validated
 from refunds import policies
 from refunds.models import RefundPolicy
@@ -130,7 +131,7 @@ def draft(request: HttpRequest) -> HttpResponse:
     try:
         policy, created = policies.draft(currency=request.POST.get("currency", ""), actor=staff_actor(request.user))
     except Refusal as refusal:
-        messages.error(request, " ".join(filter(None, [refusal.message, refusal.hint])))
+        messages.error(request, sentences(refusal.message, refusal.hint))
         return redirect("staff-policies")
     said = _("Version %(version)s begins as a copy of the newest.") if created else _("Version %(version)s is begun.")
     messages.success(request, said % {"version": policy.version})
