@@ -220,6 +220,7 @@ X_FRAME_OPTIONS = "DENY"
 LANGUAGE_CODE = "zh-hant"
 LANGUAGES = [("zh-hant", "繁體中文"), ("en", "English")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = "backoffice.formats"
 TIME_ZONE = "Asia/Taipei"
 USE_I18N = USE_TZ = True
 
@@ -350,7 +351,8 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "%(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "filters": {"refusals": {"()": "backoffice.logs.RefusalsInOneLine"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["refusals"]}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {"httpx2": {"level": "WARNING"}, "django.server": {"level": "WARNING"}},
 }
