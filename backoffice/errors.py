@@ -1,6 +1,6 @@
 """What is shown when a request cannot be answered: a kind page for people, the one error object for programs."""
 
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
@@ -11,6 +11,8 @@ from django.utils.translation import gettext as _
 from backoffice.json_bodies import too_large
 from orders.errors import Refusal
 from orders.http import wants_json
+
+WEBHOOKS: Final = "/webhooks/"
 
 
 def error_body(code: str, message: str, *, hint: str = "", retryable: bool = False) -> dict[str, Any]:
@@ -75,15 +77,16 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def wrong_method(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """What a button's address answers when it is opened as a page: Django's own answer is empty."""
-    explained = page(
-        request,
-        status=405,
-        code="method_not_allowed",
-        title=_("This address belongs to a button"),
-        message=_("Opening it as a page does nothing, and nothing was changed."),
-        hint=_("Go back to the page with the button and press it there."),
-    )
+    """What an address answers that is for a button or for a provider's messages: Django's own answer is empty."""
+    if request.path.startswith(WEBHOOKS):
+        title = _("This address is for the payment provider's messages")
+        message = _("It only takes what the payment provider sends. Nothing was changed.")
+        hint = _("The provider's settings name it; there is nothing to see here.")
+    else:
+        title = _("This address belongs to a button")
+        message = _("Opening it as a page does nothing, and nothing was changed.")
+        hint = _("Go back to the page with the button and press it there.")
+    explained = page(request, status=405, code="method_not_allowed", title=title, message=message, hint=hint)
     explained["Allow"] = response.headers.get("Allow", "POST")
     return explained
 

@@ -45,7 +45,9 @@ def subject_link(subject_type: str, subject_id: str) -> str:
     if not subject_id:
         return NOTHING
     model = _subjects.get(subject_type)
-    return model_link(model, subject_id, subject_id) if model else subject_id
+    # A number that is only counted says nothing without what it counts: conversation 35.
+    text = f"{subject_name(subject_type)} {subject_id}" if subject_id.isdigit() else subject_id
+    return model_link(model, subject_id, text) if model else text
 
 
 def subject_name(subject_type: str) -> str:

@@ -45,8 +45,8 @@ class InvalidInput(Refusal):
     """An argument that cannot be used: `field` names it, the message says what it must be."""
 
     def __init__(self, field: str, message: str, *, hint: str = "", status: int = 400) -> None:
-        hint = hint or _("Correct this field and send it again.")
-        super().__init__("invalid_argument", message, hint=hint, field=field, status=status)
+        again = _("Correct this field and send it again.") if field else _("Correct this and send it again.")
+        super().__init__("invalid_argument", message, hint=hint or again, field=field, status=status)
 
 
 class NotFound(Refusal):

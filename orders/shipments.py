@@ -300,8 +300,13 @@ def _refuse_disorder(times: Mapping[str, datetime | None], where: str) -> None:
         if second < first:
             raise InvalidInput(
                 f"{where}{later}",
-                _("This lies before %(field)s (%(time)s).") % {"field": earlier, "time": first.isoformat()},
+                _("This lies before the earlier step: %(step)s %(time)s.")
+                % {"step": Shipment._meta.get_field(earlier).verbose_name, "time": _to_the_second(first)},
             )
+
+
+def _to_the_second(moment: datetime) -> str:
+    return f"{timezone.localtime(moment):%Y-%m-%d %H:%M:%S}"
 
 
 def _snapshot(shipment: Shipment) -> dict[str, Any]:
