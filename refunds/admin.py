@@ -124,10 +124,9 @@ class RefundAdmin(Record):
         "kind",
         "amount",
         "state",
-        "of_quote",
-        "confirmed_by_kind",
-        "confirmed_by",
         "created_at",
+        "of_quote",
+        "confirmed_by",
     )
     list_select_related = ("order", "quote", "confirmed_by")
     search_fields = (
