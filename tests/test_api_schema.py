@@ -3,7 +3,8 @@ never with a server's error.
 
 Requests are generated from the schema by schemathesis and sent to the product itself over WSGI, by a superuser's token
 and by a customer's, in a small shop where something of every kind is under way (`tests/api_shop.py`). The same
-requests in every run; `EXAMPLES=300` searches further, at random.
+requests in every run; `EXAMPLES=300` searches further, at random. Most of what is generated is refused, so each
+operation is also asked once for what it can do (`tests/api_successes.py`).
 """
 
 import os
@@ -21,8 +22,10 @@ from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections, transaction
 from pytest_django import DjangoDbBlocker
 from schemathesis.config import SchemathesisConfig
+from schemathesis.core.result import Ok
 
 from tests.api_shop import Shop, open_shop
+from tests.api_successes import successes
 
 EXAMPLES: Final = int(os.environ.get("EXAMPLES") or "0")
 # That the schema's grammar allows a body does not make it fit the shop, and a wrong one may have been mended by
@@ -97,3 +100,24 @@ def test_customers_are_answered_as_the_page_says(case: schemathesis.Case, shop: 
 
 def check(case: schemathesis.Case, token: str) -> None:
     with_known(case).call_and_validate(headers={"Authorization": f"Token {token}"})
+
+
+OPERATIONS: Final = {
+    f"{found.ok().method.upper()} {found.ok().path}": found.ok()
+    for found in schema.get_all_operations()
+    if isinstance(found, Ok)
+}
+
+
+def test_every_operation_is_asked_once_for_what_it_can_do(shop: Shop) -> None:
+    known = set(successes(shop))
+    assert sorted(known ^ set(OPERATIONS)) == []
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_what_succeeds_is_answered_as_the_page_says(name: str, shop: Shop) -> None:
+    success = successes(shop)[name]
+    body = {} if success.body is None else {"body": success.body, "media_type": "application/json"}
+    case = OPERATIONS[name].Case(path_parameters=success.path, query=success.query, **body)
+    answer = case.call_and_validate(headers={"Authorization": f"Token {shop.tokens[success.by]}"})
+    assert 200 <= answer.status_code < 300, answer.text
