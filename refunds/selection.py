@@ -100,8 +100,14 @@ def _choose(
     except PolicyError as error:
         raise _in_words(error, asked, names, only) from error
     if isinstance(chosen, eligibility.Obstacle):
-        raise unit_errors.refused(order, groups, chosen)
+        raise unit_errors.refused(order, groups, chosen, field=_field_of(chosen, asked) if only else "")
     return chosen
+
+
+def _field_of(obstacle: eligibility.Obstacle, asked: Sequence[Ask]) -> str:
+    """The entry that it is about: the last one of its line, as for what is no proper question."""
+    index = max((i for i, ask in enumerate(asked) if ask.line_item_id == obstacle.line_item_id), default=0)
+    return f"lines[{index}].{'quantity' if obstacle.params.get('available') else 'line_item_id'}"
 
 
 def _in_words(error: PolicyError, asked: Sequence[Ask], names: Mapping[str, str], only: Action | None) -> InvalidInput:

@@ -44,8 +44,8 @@ _NEXT: Final[Mapping[str, Any]] = {
 }
 
 
-def refused(order: Order, groups: Sequence[UnitGroup], obstacle: eligibility.Obstacle) -> Refusal:
-    """The refusal of `eligibility.choose_action` in words."""
+def refused(order: Order, groups: Sequence[UnitGroup], obstacle: eligibility.Obstacle, *, field: str = "") -> Refusal:
+    """The refusal of `eligibility.choose_action` in words; `field`: what of the request it is about."""
     if obstacle.code == "mixed_actions":
         return _mixed(groups, obstacle.params)
     if obstacle.code == "ambiguous_action":
@@ -56,7 +56,8 @@ def refused(order: Order, groups: Sequence[UnitGroup], obstacle: eligibility.Obs
     if obstacle.params["available"]:
         available = {"available": obstacle.params["available"]}
         hint = _("Only %(available)s can be asked for at this moment.") % available + " " + hint
-    return Refusal(obstacle.code, message, hint=hint, details={"line_item_id": obstacle.line_item_id, **details})
+    details = {"line_item_id": obstacle.line_item_id, **details}
+    return Refusal(obstacle.code, message, hint=hint, field=field, details=details)
 
 
 def not_possible(name: str, action: str, available: int, options: Sequence[str], field: str) -> InvalidInput:

@@ -66,6 +66,14 @@ def test_where_only_some_pieces_can_be_exchanged_it_is_the_quantity_that_does_no
     assert (refusal.field, "only 1" in refusal.message) == ("lines[0].quantity", True)
 
 
+def test_goods_that_can_take_nothing_now_are_named_by_their_entry_too() -> None:
+    order = cast.place("7736", lines=[("殼", 300, 1), ("藍牙耳機", 1200, 2)], shipments=[shipment_body({1: 1, 2: 2})])
+    order.shipments.update(state="shipped", delivered_at=None)
+    with pytest.raises(Refusal) as caught:
+        exchange(order, (2, 1, "defective"))
+    assert (caught.value.code, caught.value.field) == ("line_in_transit", "lines[0].line_item_id")
+
+
 def test_a_line_that_is_named_twice_for_more_than_there_is_is_said_to_be_named_twice() -> None:
     refusal = refused(earphones(), (1, 2, "other"), (1, 1, "defective"), by=ask)
     assert (refusal.field, "named twice" in refusal.message) == ("lines[1].quantity", True)
