@@ -301,8 +301,12 @@ def _refuse_disorder(times: Mapping[str, datetime | None], where: str) -> None:
             raise InvalidInput(
                 f"{where}{later}",
                 _("This lies before the earlier step: %(step)s %(time)s.")
-                % {"step": Shipment._meta.get_field(earlier).verbose_name, "time": _to_the_second(first)},
+                % {"step": _name_of(earlier), "time": _to_the_second(first)},
             )
+
+
+def _name_of(field: str) -> str:
+    return str(next(each.verbose_name for each in Shipment._meta.fields if each.name == field))
 
 
 def _to_the_second(moment: datetime) -> str:

@@ -125,7 +125,7 @@ def line_of(key: str, form: QueryDict) -> dict[str, Any]:
         raise InvalidInput(
             "pick", _("These goods are not among those of the form."), hint=_("Reload the page and choose again.")
         )
-    quantity = whole_number(form[f"quantity.{key}"])
+    quantity = whole_number(form.get(f"quantity.{key}", ""))
     if isinstance(quantity, str):
         raise InvalidInput(f"quantity.{key}", _("Write how many pieces, as a whole number like 1."))
     return {
