@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import translation
 
 from orders.models import CustomerLink, Order, Shipment
 from orders.tests import cast
@@ -26,7 +27,8 @@ def tick(browser: Client, number: str, *keys: str, **fields: str) -> Any:
 
 def test_ticking_the_case_shows_the_same_230_and_steps_as_the_customers_card() -> None:
     order = cast.order_5531()
-    theirs = quote_as_dict(quoted(order))
+    with translation.override("zh-hant"):
+        theirs = quote_as_dict(quoted(order))
     box = text_of(tick(signed_in("staff"), "5531", "li_2.cancel", reason="late_delivery"))
     assert f'data-amount="{theirs["amount"]}"' in box
     for step in theirs["steps"]:
