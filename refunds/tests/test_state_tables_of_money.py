@@ -171,7 +171,8 @@ ATTEMPT_DOORS: Final[dict[Any, Door]] = {
 
 def make_elsewhere(before: str, after: str) -> Refund:
     bought = order()
-    body = {"external_ref": "re_1", "amount": 100, "payment_id": bought.payments.get().pk, "note": NOTE}
+    number = f"re_{bought.number}"
+    body = {"external_ref": number, "amount": 100, "payment_id": bought.payments.get().pk, "note": NOTE}
     refund = elsewhere.record(order=bought, body=body, actor=boss())
     if before == "rejected":
         undo_it(refund)
