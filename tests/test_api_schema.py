@@ -110,8 +110,8 @@ OPERATIONS: Final = {
 
 
 def test_every_operation_is_asked_once_for_what_it_can_do(shop: Shop) -> None:
-    known = set(successes(shop))
-    assert sorted(known ^ set(OPERATIONS)) == []
+    left_out = sorted(set(OPERATIONS) ^ set(successes(shop)))
+    assert not left_out, f"not asked, or not there any more: {', '.join(left_out)}"
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

@@ -1,10 +1,12 @@
 """Whatever happens in a shop, in any order, its books agree: a state machine on the real database and services.
 
 Orders under random terms are packed, shipped, delivered and lost; people ask, press, refuse, send back, exchange,
-withdraw, decide; the gateway refuses or falls silent; time passes. After every step all of `books.py` must hold, the
-history must have told every move, and what was refused must have changed nothing. `EXAMPLES=500` searches further.
+withdraw, decide; the gateway refuses or falls silent; time passes. Some of it happens one by one (`*_events.py`), some
+as a story that goes on to an end (`*_stories.py`). After every step all of `books.py` must hold, the history must have
+told every move, and what was refused must have changed nothing. `EXAMPLES=500` searches further.
 
-That the books notice what is wrong is shown in `test_the_books_notice.py`.
+That the books notice what is wrong is shown in `test_the_books_notice.py`, and that everything worth trying was tried
+is counted when all lives are over (`what_happened.py`).
 """
 
 import os
@@ -31,10 +33,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 EXAMPLES: Final = int(os.environ.get("EXAMPLES") or "0")
 # A failing life is told as it was found. To make it shorter takes many lives more, so only who searches waits for that.
 PHASES: Final = [Phase.generate, *([Phase.shrink] if EXAMPLES else [])]
-# Each of its own seed, and short: after ten lives hypothesis would go on with variations of what it has had already.
-RUNS: Final = 1 if EXAMPLES else 3
+# Short runs, of which each begins anew: after ten lives hypothesis goes on with variations of what it has had already.
+LIVES: Final = 9
+RUNS: Final = max(3, EXAMPLES // LIVES)
 GENERATED: Final = settings(
-    max_examples=EXAMPLES or 9,
+    max_examples=LIVES,
     stateful_step_count=28,
     derandomize=not EXAMPLES,
     phases=PHASES,
