@@ -15,9 +15,9 @@ NEXT_PART: Final = (
 STREET_END: Final = rf"(?:{END}|{NEXT_PART}|(?<=[號樓室])\s+(?=\d{{3,6}}(?:\D|$)))"
 LABELLED: Final = {
     "recipient": re.compile(
-        r"(?:收件人|收貨人|姓名)(?:姓名|名字)?\s*(?:[:：]|應該是|是|(?:請|要|想)?(?:更?改|換)(?:成|為))?\s*"
+        r"(?:收件人|收貨人|姓名)(?:姓名|名字)?[^\S\n]*(?:[:：]|應該是|是|(?:請|要|想)?(?:更?改|換)(?:成|為))?[^\S\n]*(?:我的?(?:[媽爸哥姊姐弟妹]{1,2}|太太|先生|朋友|同事|室友)\s*)?"
         rf"((?!要|請|想|寫|打|填|錯|更?改|換|的|不|也)[^\s，,。；;\n][^，,。；;\n]*?)(?:{END}|{NEXT_PART})"
-        rf"|(?:recipient|name)\s*(?:is|:)\s*([^,;\n]+?)\.?{END}"
+        rf"|(?:recipient|name)\s*(?:is|:|to)\s*([^,;\n]+?)\.?{END}"
         r"|[號樓室]\s+([\u4e00-\u9fff]{2,4})(?=\s*09\d)",
         re.I,
     ),
@@ -54,6 +54,11 @@ PERSON: Final = ("recipient", "phone")
 # Words that announce another place.
 OF_A_PLACE: Final = re.compile(r"地址|寄到|送到|改寄|改送|搬|門牌|樓層|address|send|deliver|ship|moved|place", re.I)
 
+OF_THE_PERSON: Final = {
+    "recipient": re.compile(r"收[件貨]人|recipient", re.I),
+    "phone": re.compile(r"電話|手機號|phone", re.I),
+}
+
 
 def named_in_words(text: str) -> dict[str, str]:
     """The parts of an address that the text names."""
@@ -71,6 +76,13 @@ def address_in(text: str, known: Mapping[str, str] | None) -> dict[str, str]:
     only_the_person = named and set(named) <= set(PERSON) and not OF_A_PLACE.search(text)
     stays = FIELDS if only_the_person else PERSON
     return {field: str(known[field]) for field in stays if known and known.get(field)} | named
+
+
+def asked_to_change(text: str) -> list[str]:
+    """What is to become another, where only the person is spoken of and no new one is named yet."""
+    if OF_A_PLACE.search(text) or named_in_words(text):
+        return []
+    return [field for field, pattern in OF_THE_PERSON.items() if pattern.search(text)]
 
 
 def missing(found: Mapping[str, str]) -> list[str]:

@@ -72,7 +72,8 @@ def errand_of(
     conversation: Conversation, topics: frozenset[Topic], intents: frozenset[Intent]
 ) -> Callable[[Conversation, Speech], Reply] | None:
     """What a message is about that is not about giving goods back."""
-    if Topic.COMPENSATION in topics and not intents & WISHES:
+    only_lost = Intent.LOST in intents and errands.amount_in(conversation.wish) is None
+    if Topic.COMPENSATION in topics and not intents & WISHES and not only_lost:
         return errands.compensation
     if errands.asked_for_amount(conversation) and not intents and not topics - MONEY_TOPICS:
         return errands.compensation

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from agent.offline import telling
-from agent.offline.addresses import FIELDS, address_in, in_one_line, missing, named_in_words
+from agent.offline.addresses import FIELDS, address_in, asked_to_change, in_one_line, missing, named_in_words
 from agent.offline.goods import lines_of, named_in
 from agent.offline.outcomes import Ledger
 from agent.offline.phrases import PHRASES
@@ -92,6 +92,7 @@ def delivery(conversation: Conversation, speech: Speech) -> Reply:
     lines = lines_of(order)
     named = {line for one in named_in(conversation.wish, lines) for line in one.lines}
     shown = [line for line in lines if not named or line.line_item_id in named]
+    shown = [line for line in shown if telling.is_awaited(line)] or shown
     wanted = {line.line_item_id for line in shown}
     told = [] if asked is None or asked.is_error else _estimates(speech, asked.data, wanted)
     if not told:
@@ -130,7 +131,10 @@ def address(conversation: Conversation, speech: Speech) -> Reply:
         return Reply(speech.join([speech.say("cannot_look"), speech.say("offer_person")]))
     if not any(units.get("state") in MAY_BE_UNPACKED for line in lines_of(order) for units in line.units):
         return Reply(speech.join([speech.say("address_too_late"), speech.say("offer_person")]))
-    said = "\n".join(part for part in (_before(conversation), conversation.wish) if part)
+    said = "\n".join(part for part in (_before(conversation), _answer(conversation, speech)) if part)
+    person = asked_to_change(said)
+    if person:
+        return Reply(ask_for_address(speech, person))
     wanted = address_in(said, (order.get("shipping") or {}).get("address"))
     gaps = missing(wanted)
     if gaps:
@@ -142,6 +146,12 @@ def address(conversation: Conversation, speech: Speech) -> Reply:
 
 def ask_for_address(speech: Speech, gaps: Sequence[str] = FIELDS) -> str:
     return speech.say("address_needs", missing=speech.piece("comma").join(speech.piece(field) for field in gaps))
+
+
+def _answer(conversation: Conversation, speech: Speech) -> str:
+    """The customer's words; a name that was asked for needs no label."""
+    asked_for_a_name = conversation.last_words == ask_for_address(speech, ["recipient"])
+    return f"收件人 {conversation.wish}" if asked_for_a_name else conversation.wish
 
 
 def _before(conversation: Conversation) -> str:

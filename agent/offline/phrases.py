@@ -296,6 +296,7 @@ PHRASES: Final[dict[str, tuple[str, str]]] = PIECES | {
         "{goods}已於 {date}寄出{carrier}，但一直沒有送達。",
         "{goods} was shipped on {date}{carrier} but never arrived.",
     ),
+    "here": ("{goods}已經送達。", "{goods} has been delivered."),
     "no_parcel": ("{goods}還沒包裝，也還沒寄出。", "{goods} has not been packed or shipped yet."),
     "can_stop": ("如果不想等，我可以幫您取消。", "If you would rather not wait, I can cancel it."),
     "no_date": (

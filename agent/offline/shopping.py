@@ -40,6 +40,10 @@ ANOTHER: Final = re.compile(
     r"|(?:another|different|other) (?:colou?r|model|size|one)",
     re.IGNORECASE,
 )
+# "The noise-cancelling one": a word that no list knows.
+KIND: Final = re.compile(
+    r"(?:成|為)?(?!別|其他|另|新|一|同|這|那|好|個|款)([\u4e00-\u9fff]{2,4}?)的?那?(?:款|版|型)(?!式)"
+)
 LATIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 SMALL_WORDS: Final = re.compile(
     r"(?:an?|the|ones?|new|another|same|it|them|th[ai]s|that|these|those|my|your|me|i|you|we|please|thing|model|version|of"
@@ -90,7 +94,7 @@ def wanted_instead(text: str, line: Line, lines: Sequence[Line]) -> list[str]:
         about = named or last
         if match and (not about or line.line_item_id in about):
             asked = next(group for group in match.groups() if group is not None)
-            words = words_for(_without_own_name(asked, line))
+            words = words_for(_without_own_name(asked, line)) or KIND.findall(asked)[:1]
             return words or (words_for(COLOUR_AT_END.sub("", line.name)) if ANOTHER.search(clause) else [])
         last = named or last
     return []
@@ -166,6 +170,12 @@ def fitting(products: Sequence[Data], line: Line, text: str) -> tuple[str, tuple
 def _is_named(name: str, text: str) -> bool:
     """Does the text contain a whole word of the name that is Latin, or the whole name?"""
     words = [word for word in LATIN.findall(name) if len(word) > 1]
+    colours = [either for chinese, *either in COLOURS if name.endswith((chinese[0], chinese))]
+    if any(
+        re.search(in_chinese, text) or re.search(rf"\b(?:{in_english})\b", text, re.I)
+        for in_chinese, in_english in colours
+    ):
+        return True
     return name in text or any(
         re.search(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])", text, re.I) for word in words
     )

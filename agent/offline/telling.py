@@ -11,6 +11,7 @@ from agent.offline.speech import Speech
 
 Data = Mapping[str, Any]
 MISSED = frozenset({"lost_choice", "track"})
+AWAITED = frozenset({"unfulfilled", "packed", "shipped", "lost", "resending", "exchanging"})
 GONE = frozenset({"cancelled", "refunded"})
 REFUND_WORDS = {
     "pending_approval": "wait_approval",
@@ -141,10 +142,16 @@ def whereabouts(speech: Speech, lines: Sequence[Line], parcels: Sequence[Data]) 
     alone = [line for line in others if not any(_holds(parcel, line) for parcel in parcels)]
     gone = [line for line in alone if all(units.get("state") in GONE for units in line.units)]
     told += [speech.say("blocked_cancelled", goods=_names(speech, gone), number="")] if gone else []
-    waiting = [line for line in others if _has(line, "state", "unfulfilled") or (line in alone and line not in gone)]
+    here = [line for line in alone if line not in gone and not is_awaited(line)]
+    told += [speech.say("here", goods=_names(speech, here))] if here else []
+    waiting = [line for line in others if _has(line, "state", "unfulfilled") or (line in alone and is_awaited(line))]
     told += [speech.say("no_parcel", goods=_names(speech, waiting))] if waiting else []
     told += [speech.say("can_stop")] if any(_has(line, "can", "cancel") for line in others) else []
     return speech.join(told)
+
+
+def is_awaited(line: Line) -> bool:
+    return any(units.get("state") in AWAITED for units in line.units)
 
 
 def missed(speech: Speech, decisions: Sequence[Decision], parcels: Sequence[Data]) -> str:

@@ -59,7 +59,7 @@ INTENTS: Final[dict[Intent, re.Pattern[str]]] = {
         r"\bsilent\b|\bcrackl|\bscratched|\btorn\b|\bleak|\bno audio",
     ),
     Intent.WRONG_ITEM: _any(
-        r"寄錯|送錯|發錯|給錯|出錯貨|不是我[買訂要]的|別人的(?:東西|包裹|商品|貨)|(?:顏色|尺寸|款式|型號)不對",
+        r"(?:寄|送)錯(?!地|人)|發錯|給錯|出錯貨|不是我[買訂要]的|別人的(?:東西|包裹|商品|貨)|(?:顏色|尺寸|款式|型號)不對",
         r"跟(?:我)?(?:訂|買|照片|圖片|圖|網頁|網站|描述|說明)(?:上|裡|說|寫|顯示)?的?(?:不一樣|不同|不符|有差)",
         r"\bwrong (?:item|one|colou?r|size|product|model|thing)|not what i ordered",
     ),
@@ -98,7 +98,7 @@ INTENTS: Final[dict[Intent, re.Pattern[str]]] = {
         r".{0,16}\b(?:again|once more|another|a new one)\b|\bre-?(?:send|ship)",
     ),
     Intent.CHANGED_MIND: _any(
-        r"不想要|不要了|不喜歡|後悔|用不到|不需要|買錯|買太多|多買|不合適|不適合|不滿意|不如預期|改變(?:了)?(?:主意|心意)",
+        r"不想要|不要了|(?<=[^要])不要\s*$|不喜歡|後悔|用不到|不需要|買錯|買太多|多買|不合適|不適合|不滿意|不如預期|改變(?:了)?(?:主意|心意)",
         r"不舒服|不好用|難用|尺寸不合|不合身|太[大小](?!聲)|裝不[進下]|品質.{0,3}[差爛]|[訂下]錯|重複(?:下單|訂|買)|買貴",
         r"(?:能不能|可以|可不可以|可否|想)不要(?!換|退|取消|等|寄到|送到)|不(?:再)?需要",
         r"(?:do ?n[o']t|no longer|don’t) (?:want|like|need)(?! (?:to|an?|any) )|changed my mind|by mistake|n'?t fit",
@@ -127,7 +127,7 @@ ABOUT_THE_ADDRESS: Final = _any(
 
 TOPICS: Final[dict[Topic, re.Pattern[str]]] = {
     Topic.PERSON: _any(
-        r"真人|人工|(?:找|要|轉|請|跟|叫|有).{0,4}(?:客服|專人|專員)|(?:主管|經理|店長|老闆).{0,6}(?:講|說|談|聊|出來|處理)",
+        r"真人|人工|(?:找|要|轉|請(?!問)|跟|叫|有).{0,4}(?:客服|專人|專員)|轉(?:給|接)|(?:主管|經理|店長|老闆).{0,6}(?:講|說|談|聊|出來|處理)",
         r"(?:找|叫|請)(?:你們)?(?:的)?(?:主管|經理|店長|老闆)|(?:跟|找)(?:真|活|你們的)?人(?:講|說|談|聊|來|處理|$)",
         r"(?:不要|不想|別).{0,4}(?:機器人|AI|自動回覆)",
         r"\b(?:manager|supervisor)\b|^\s*(?:agent|operator|representative)\b",
@@ -149,7 +149,7 @@ TOPICS: Final[dict[Topic, re.Pattern[str]]] = {
         r"how .{0,20}(?:calculat|work(?:ed)? out|comput)",
     ),
     Topic.TRACK: _any(
-        r"到哪|在哪|哪裡了|物流|配送(?:進度|狀態)|貨況|追蹤|查件|(?:什麼時候|何時|多久)(?:會|才會|可以|才)?(?:到|寄|出貨|送|收到)",
+        r"到哪|(?<!差)在哪|哪裡了|物流|配送(?:進度|狀態)|貨況|追蹤|查件|(?:什麼時候|何時|多久)(?:會|才會|可以|才)?(?:到|寄|出貨|送|收到)",
         r"(?:出貨|寄出|寄|到貨)了(?:嗎|沒)|包裹|(?:東西|貨|商品|訂單)呢|單號|貨運|快遞|司機",
         r"(?:訂單|處理|出貨|目前)(?:的|現在)?(?:進度|狀態|狀況|情況)|訂單.{0,6}(?:怎麼樣|如何)",
         r"(?:今天|今日|明天|明日|後天|(?:週|周|星期|禮拜)[一二三四五六日天]|\d+[號日]).{0,4}(?:出貨|寄出|寄得)",
@@ -167,8 +167,8 @@ TOPICS: Final[dict[Topic, re.Pattern[str]]] = {
     ),
     Topic.ADDRESS: _any(
         r"改成?\s*(?:寄|送)(?:到|去|至)?|(?:寄|送)(?:到|去)(?:別|另|新|其他|我?(?:公司|家|學校|老家|宿舍|朋友))",
-        r"(?:改|換|更改|修改|變更|更新).{0,6}(?:地址|收件|收貨|寄送|送貨)|改成\s*(?:\d{3,6}\s*)?[\u4e00-\u9fff]{2}[市縣]",
-        r"(?:地址|收件[人資]|收貨人|電話|手機號|門牌|樓層).{0,8}(?:改|錯|換(?!貨|新)|變(?!成)|忘)|錯.{0,3}地址|新地址|搬家",
+        r"(?:改|換|更改|修改|變更|更新).{0,6}(?:地址|收件|收貨|寄送|送貨|電話|手機號)|改成\s*(?:\d{3,6}\s*)?[\u4e00-\u9fff]{2}[市縣]",
+        r"(?:地址|收件[人資]|收貨人|電話|手機號|門牌|樓層).{0,8}(?:改|錯|換(?!貨|新)|變(?!成)|忘)|錯.{0,3}地[址方]|新地址|搬家",
         r"(?:change|update|correct|wrong|new|different|another) .{0,24}(?:address|place|location)",
         r"(?:change|update|correct|wrong) .{0,12}(?:phone|recipient)|\bi(?:'ve| have)? moved\b",
         r"address .{0,16}(?:changed|wrong|incorrect)",
@@ -186,12 +186,12 @@ TOPICS: Final[dict[Topic, re.Pattern[str]]] = {
     ),
     Topic.GOODS_ASKED: _any(
         r"有(?!在|人|收|寄|出|到|問題|退|辦法|可能|機會|幫|沒有).{1,10}(?:嗎|[?？])|還有嗎|推薦|想買|想再買|[幾哪]種|哪些",
-        r"什麼顏色|防水|支援|適用|可以用在",
+        r"什麼顏色|防水|支援|適用|可以用在|幾(?:公尺|公分|米|吋|小時|公克|公斤)|多[長重]|差在哪|差別|有什麼不同",
         r"^\s*any (?!news|update|idea)\w+\b.{0,30}\?|\brecommend|what colou?rs|waterproof",
         r"(?:what|which) (?:other )?products|\bdo you make\b",
     ),
     Topic.EXTRA: _any(
-        r"退(?:我|還)?運費|運費.{0,4}退|差價|價差|折抵|優惠|折扣(?!碼)|降價|便宜.{0,3}(?:給|算)",
+        r"退(?:我|還)?運費|運費.{0,4}退|差價|價差|折抵|優惠|折價券|折扣(?!碼)|降價|便宜.{0,3}(?:給|算)",
         r"\bdiscount|price (?:drop|difference|match)|shipping (?:fee|cost) back",
     ),
     Topic.COMPLAINT: _any(
@@ -220,7 +220,7 @@ TOPICS: Final[dict[Topic, re.Pattern[str]]] = {
         r"[\s,.!]*(?:please)?[\s.!]*$",
     ),
     Topic.BEYOND: _any(
-        r"發票|統編|電話|保固|折扣碼|會員|點數|LINE|聯絡|超商|取貨|自取|面交|分期|付款方式|指定.{0,4}(?:到貨|時間|日)",
+        r"發票|統編|電話|保固|折扣碼|會員|點數|LINE|聯絡|上班|營業|超商|取貨|自取|面交|分期|付款方式|指定.{0,4}(?:到貨|時間|日)",
         r"\binvoice|\bwarranty|\breceipt\b|\bphone number|\bcall me\b|pick(?:ed)? (?:it )?up|installments?",
     ),
     Topic.THANKS: _any(r"謝謝|感謝|謝啦|辛苦了", r"\bthank|\bthx\b|\bcheers\b"),

@@ -52,6 +52,7 @@ BOTH_CANCELLED = {("li_1", "cancel"), ("li_2", "cancel")}
         "我填錯地址了，是110 台北市信義區市府路 45 號 5 樓",
         "可以改成寄到公司嗎？台北市信義區市府路 45 號 5 樓 110",
         "請改寄台北市信義區市府路 45 號 5 樓 郵遞區號110",
+        "寄錯地方了，我住110台北市信義區市府路 45 號 5 樓",
         "我搬家了，新地址：110台北市信義區市府路 45 號 5 樓",
         "Could you update the shipping address to 110 台北市信義區市府路 45 號 5 樓?",
     ],
@@ -85,9 +86,24 @@ def test_another_person_at_the_same_place(sentence: str, changed: Data) -> None:
 
 
 @pytest.mark.parametrize(
+    ("asking", "asked", "answer", "changed"),
+    [
+        ("改收件人", "收件人姓名", "李大華", {"recipient": "李大華"}),
+        ("我要改電話", "電話", "0987654321", {"phone": "0987654321"}),
+    ],
+)
+def test_only_what_is_to_change_is_asked_for(asking: str, asked: str, answer: str, changed: Data) -> None:
+    talk = Talk(shop("unfulfilled"))
+    assert talk.say(asking).endswith(f"：{asked}。")
+    talk.say(answer)
+    assert talk.called("update_shipping_address") == [{**HOME, **changed}]
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("收件人寫錯了", {}),
+        ("把收件人換成我媽 林秀英", {"recipient": "林秀英"}),
         (
             "11008 臺北市信義區市府路45號5樓 王大明 0911222333",
             {
@@ -146,6 +162,7 @@ def test_goods_first_and_then_the_address_is_asked_for() -> None:
         "可以查一下我的包裹嗎",
         "Where is my parcel? It's been two weeks",
         "Is it lost?",
+        "包裹不見了，賠我",
     ],
 )
 def test_of_a_lost_parcel_the_choice_is_told_once_and_never_that_it_is_on_its_way(sentence: str) -> None:
@@ -192,6 +209,7 @@ def test_a_parcel_without_carrier_and_number_has_no_empty_brackets() -> None:
         ("I no longer need the order", BOTH_CANCELLED),
         ("只留耳機，其他取消", {("li_2", "cancel")}),
         ("Keep the earphones, cancel the rest", {("li_2", "cancel")}),
+        ("耳機殼不要", {("li_2", "cancel")}),
         ("能不能不要耳機殼", {("li_2", "cancel")}),
         ("耳機殼我想拿掉", {("li_2", "cancel")}),
         ("Please remove the case from my order", {("li_2", "cancel")}),
@@ -251,6 +269,25 @@ def test_which_other_one_is_asked_with_what_there_is(sentence: str) -> None:
     assert "create_return" not in talk.calls
 
 
+@pytest.mark.parametrize("answer", ["藍色", "藍的好了", "藍牙耳機 藍", "the blue one"])
+def test_the_colour_that_is_named_then_is_taken(answer: str) -> None:
+    talk = Talk(shop("delivered"))
+    talk.shop.products.append(product("藍牙耳機 藍"))
+    talk.shop.lines[0]["product_id"] = f"SKU-{WHITE}"
+    talk.say("耳機想換別的顏色")
+    talk.say(answer)
+    (arguments,) = talk.called("create_return")
+    assert arguments["exchange_lines"][0]["product_id"] == "SKU-藍牙耳機 藍"
+
+
+def test_a_kind_that_no_list_knows_is_looked_for_and_the_same_is_not_sent_again() -> None:
+    talk = Talk(shop("delivered"))
+    said = talk.say("耳機想換降噪的那款")
+    assert talk.called("search_products")[0]["words"] == "降噪"
+    assert "找不到" in said
+    assert "create_return" not in talk.calls
+
+
 def test_an_exchange_before_shipping_tells_what_can_be_done_instead() -> None:
     assert "可以先取消這一件，再重新下單" in Talk(shop("unfulfilled")).say("耳機想換成黑色")
 
@@ -269,6 +306,10 @@ def test_about_days_the_carrier_is_asked(sentence: str) -> None:
     talk = Talk(shop("unfulfilled"))
     talk.say(sentence)
     assert "estimate_delivery" in talk.calls
+
+
+def test_of_goods_that_are_here_it_is_said_that_they_are() -> None:
+    assert "已經送達" in Talk(shop("delivered")).say("什麼時候會到")
 
 
 def test_goods_that_were_cancelled_are_not_said_to_be_waiting() -> None:
@@ -293,7 +334,7 @@ def test_who_names_no_amount_is_not_asked_again_and_again() -> None:
 
 
 @pytest.mark.parametrize(
-    "sentence", ["退我運費", "差價可以退嗎", "給我一點優惠", "我要客訴", "你們的服務太爛了", "能指定到貨日嗎"]
+    "sentence", ["退我運費", "差價可以退嗎", "想要折價券", "我要客訴", "你們的服務太爛了", "能指定到貨日嗎"]
 )
 def test_what_no_tool_does_is_offered_to_a_person(sentence: str) -> None:
     talk = Talk(shop("delivered"))
