@@ -1,5 +1,7 @@
 """Refunds that need a person: what the provider refused, what is overdue, and where books differ."""
 
+from collections.abc import Callable
+
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -11,89 +13,90 @@ from django.views.decorators.http import require_POST, require_safe
 from backoffice.screens import alerts, refund_rows
 from backoffice.screens.acting import act, next_path
 from backoffice.screens.gate import ELSEWHERE, REFUNDS, RETRY, staff_screen
-from orders.actors import staff_actor
+from orders.actors import Actor, staff_actor
 from orders.strict import validated
 from refunds import by_hand
 from refunds.access import refund_for
 from refunds.attention import admit_failure, settle
 from refunds.deciding_bodies import ByHandBody
 from refunds.elsewhere_undone import undo
+from refunds.models import Refund
 from refunds.retry import retry
 
 PER_PAGE = 20
 MOST_ALERTS = 50
 
 
-@require_POST
-@staff_screen(RETRY)
-def send_again(request: HttpRequest, refund_id: str) -> HttpResponse:
+def _step(request: HttpRequest, refund_id: str, do: Callable[[Refund, Actor], object], said: str) -> HttpResponse:
+    """`do` it with the refund as the member of staff; `said` tells of it and names the refund."""
     refund = refund_for(request.user, refund_id)
 
     def work() -> str:
-        retry(
-            refund_id=refund.pk,
-            actor=staff_actor(request.user),
-            payment_id=request.POST.get("payment_id") or None,
-            note=request.POST.get("note", ""),
-        )
-        return _("%(refund)s is being sent once more.") % {"refund": refund.pk}
+        do(refund, staff_actor(request.user))
+        return said % {"refund": refund.pk}
 
     return act(request, work, back=next_path(request, reverse("staff-order", args=[refund.order.number])))
+
+
+@require_POST
+@staff_screen(RETRY)
+def send_again(request: HttpRequest, refund_id: str) -> HttpResponse:
+    def do(refund: Refund, actor: Actor) -> None:
+        payment_id = request.POST.get("payment_id") or None
+        retry(refund_id=refund.pk, actor=actor, payment_id=payment_id, note=_note(request))
+
+    return _step(request, refund_id, do, _("%(refund)s is being sent once more."))
 
 
 @require_POST
 @staff_screen(RETRY)
 def settled(request: HttpRequest, refund_id: str) -> HttpResponse:
     """Somebody has cleared up with the provider what no machine may."""
-    refund = refund_for(request.user, refund_id)
 
-    def work() -> str:
-        settle(refund_id=refund.pk, actor=staff_actor(request.user), note=request.POST.get("note", ""))
-        return _("%(refund)s counts as paid, once and as asked.") % {"refund": refund.pk}
+    def do(refund: Refund, actor: Actor) -> None:
+        settle(refund_id=refund.pk, actor=actor, note=_note(request))
 
-    return act(request, work, back=next_path(request, reverse("staff-order", args=[refund.order.number])))
+    return _step(request, refund_id, do, _("%(refund)s counts as paid, once and as asked."))
 
 
 @require_POST
 @staff_screen(ELSEWHERE)
 def undone(request: HttpRequest, refund_id: str) -> HttpResponse:
     """A refund made elsewhere did not take place."""
-    refund = refund_for(request.user, refund_id)
 
-    def work() -> str:
-        undo(refund_id=refund.pk, actor=staff_actor(request.user), note=request.POST.get("note", ""))
-        return _("%(refund)s is taken back: its goods and its money count as they did before.") % {"refund": refund.pk}
+    def do(refund: Refund, actor: Actor) -> None:
+        undo(refund_id=refund.pk, actor=actor, note=_note(request))
 
-    return act(request, work, back=next_path(request, reverse("staff-order", args=[refund.order.number])))
+    said = _("%(refund)s is taken back: its goods and its money count as they did before.")
+    return _step(request, refund_id, do, said)
 
 
 @require_POST
 @staff_screen(RETRY)
 def failed_after_all(request: HttpRequest, refund_id: str) -> HttpResponse:
     """What the provider had paid and then reported as failed has failed: it can be sent once more."""
-    refund = refund_for(request.user, refund_id)
 
-    def work() -> str:
-        admit_failure(refund_id=refund.pk, actor=staff_actor(request.user), note=request.POST.get("note", ""))
-        return _("%(refund)s has failed after all. Send it once more, or choose another payment.") % {
-            "refund": refund.pk
-        }
+    def do(refund: Refund, actor: Actor) -> None:
+        admit_failure(refund_id=refund.pk, actor=actor, note=_note(request))
 
-    return act(request, work, back=next_path(request, reverse("staff-order", args=[refund.order.number])))
+    said = _("%(refund)s has failed after all. Send it once more, or choose another payment.")
+    return _step(request, refund_id, do, said)
 
 
 @require_POST
 @staff_screen(ELSEWHERE)
 def paid_by_hand(request: HttpRequest, refund_id: str) -> HttpResponse:
     """Somebody has given back in cash or by transfer what no machine could."""
-    refund = refund_for(request.user, refund_id)
 
-    def work() -> str:
+    def do(refund: Refund, actor: Actor) -> None:
         told = {name: request.POST.get(name, "").strip() for name in ("external_ref", "note")}
-        by_hand.paid_by_hand(refund_id=refund.pk, actor=staff_actor(request.user), **validated(ByHandBody, told))
-        return _("%(refund)s counts as paid, once and as asked.") % {"refund": refund.pk}
+        by_hand.paid_by_hand(refund_id=refund.pk, actor=actor, **validated(ByHandBody, told))
 
-    return act(request, work, back=next_path(request, reverse("staff-order", args=[refund.order.number])))
+    return _step(request, refund_id, do, _("%(refund)s counts as paid, once and as asked."))
+
+
+def _note(request: HttpRequest) -> str:
+    return request.POST.get("note", "")
 
 
 @never_cache

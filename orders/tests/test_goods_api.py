@@ -60,7 +60,7 @@ def test_a_product_is_new_once_and_is_found_and_read() -> None:
         ("price_max=1.5", "price_max"),
         ("price_max=", "price_max"),
         ("price_max=9e9", "price_max"),
-        ("currency=XXX", "currency"),
+        ("currency=ZZZ", "currency"),
         (f"q={'x' * 201}", "q"),
     ],
 )

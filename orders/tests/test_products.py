@@ -137,7 +137,7 @@ def test_an_id_that_does_not_exist_is_no_product(unknown: str) -> None:
         ("stock", -1),
         ("stock", True),
         ("stock", 10**10),
-        ("currency", "XXX"),
+        ("currency", "ZZZ"),
         ("description", "a\x00b"),
         ("colour", "red"),
     ],

@@ -74,7 +74,7 @@ def test_more_than_there_is_cannot_be_spent_and_a_refusal_changes_nothing() -> N
         ("amount", {"amount": -5, "kind": "granted"}),
         ("amount", {"amount": -5, "kind": "refunded"}),
         ("amount", {"amount": 5, "kind": "spent"}),
-        ("currency", {"currency": "XXX"}),
+        ("currency", {"currency": "ZZZ"}),
         ("reference", {"reference": ""}),
         ("reference", {"reference": "r" * 81}),
         ("note", {"note": "n" * 241}),

@@ -132,7 +132,7 @@ def test_rules_are_read_by_whoever_may_see_them_and_by_nobody_else() -> None:
         assert Client().get(path).status_code == 401
 
 
-@pytest.mark.parametrize("path", ["TWD/7/", "JPY/1/", "XXX/1/", "TWD/99999999999999999999/", "T%00D/1/", "TWD/-1/"])
+@pytest.mark.parametrize("path", ["TWD/7/", "JPY/1/", "ZZZ/1/", "TWD/99999999999999999999/", "T%00D/1/", "TWD/-1/"])
 def test_a_version_that_does_not_exist_is_a_404_with_the_one_object(path: str) -> None:
     boss = signed_in("supervisor")
     for answer in (
@@ -144,7 +144,7 @@ def test_a_version_that_does_not_exist_is_a_404_with_the_one_object(path: str) -
         assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
-@pytest.mark.parametrize("currency", ["XXX", "", 5, None, ["TWD"]])
+@pytest.mark.parametrize("currency", ["ZZZ", "", 5, None, ["TWD"]])
 def test_a_currency_that_is_none_is_refused_by_name(currency: object) -> None:
     answer = post_json(signed_in("marketing"), POLICIES, {"currency": currency})
     assert (answer.status_code, answer.json()["field"]) == (400, "currency")

@@ -92,7 +92,7 @@ def test_a_draft_is_begun_from_the_list_and_begun_once() -> None:
     assert answer["Location"] == f"{DRAFT}edit/"
     assert visitor("supervisor").post(f"{LIST}draft/", {"currency": "TWD"})["Location"] == f"{DRAFT}edit/"
     assert RefundPolicy.objects.filter(currency="TWD").count() == 2
-    refused = marketing.post(f"{LIST}draft/", {"currency": "XXX"}, follow=True)
+    refused = marketing.post(f"{LIST}draft/", {"currency": "ZZZ"}, follow=True)
     assert 'class="notice tone-bad"' in text_of(refused)
 
 
@@ -286,7 +286,7 @@ def test_what_is_published_has_no_form() -> None:
     assert marketing.get("/staff/policies/TWD/1/edit/")["Location"] == "/staff/policies/TWD/1/"
     page = text_of(marketing.post("/staff/policies/TWD/1/publish/", {"in_force_from": in_an_hour()}))
     assert "is no draft any more" in page
-    for path in ("TWD/9/", "XXX/1/", "T%00D/1/", "TWD/9/edit/", "TWD/9/compare/", "TWD/99999999999999999999/"):
+    for path in ("TWD/9/", "ZZZ/1/", "T%00D/1/", "TWD/9/edit/", "TWD/9/compare/", "TWD/99999999999999999999/"):
         assert marketing.get(LIST + path).status_code == 404
 
 
