@@ -6,6 +6,7 @@ For whoever asks, quotes or sends. Nothing here gets hold of a gateway.
 from datetime import datetime
 from typing import Final
 
+from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
 from orders.models import Payment
@@ -24,6 +25,12 @@ STORE_CREDIT: Final = "store_credit"
 def provider_of(payment: Payment) -> str:
     """Whose gateway pays back to it: store credit always goes to our own ledger."""
     return STORE_CREDIT if payment.method == PaymentMethod.STORE_CREDIT else payment.provider
+
+
+def provider_name() -> Case:
+    """`provider_of` as an expression, for allocations."""
+    is_ours = When(payment__method=PaymentMethod.STORE_CREDIT, then=Value(STORE_CREDIT))
+    return Case(is_ours, default=F("payment__provider"))
 
 
 def by_machine(payment: Payment) -> bool:

@@ -6,6 +6,7 @@ brought already: a refund of ours is moved by its own state, and a charge's cumu
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -14,7 +15,7 @@ from django.db.models.functions import Coalesce, Greatest, Least, Power
 from django.utils import timezone
 
 from orders.models import Payment
-from refunds import alerts, books, given_back, reported, stripe_facts
+from refunds import alerts, books, given_back, reported, silence, stripe_facts
 from refunds.gateways.base import CONNECTED, GatewayTimeout, ProviderRefund
 from refunds.models import ProviderEvent
 from refunds.states import UNDECIDED, AlertKind
@@ -26,6 +27,7 @@ ABOUT_A_CHARGE: Final = frozenset({"charge.refunded"})
 FIRST_PAUSE: Final = timedelta(seconds=8)
 DOUBLINGS: Final = 9
 ALERT_AFTER: Final = 5
+# Of each provider, in one round.
 BATCH: Final = 100
 
 
@@ -47,23 +49,29 @@ def receive(*, provider: str, event_id: str, kind: str, payload: Mapping[str, An
 def apply_waiting() -> None:
     """Apply what is due: a job was lost, or the message came too early. One that fails keeps no other waiting.
 
-    Those first that have been due for longest. Trying puts a message behind all that are due by then.
+    Those first that have been due for longest. Trying puts a message behind all that are due by then. A provider that
+    does not answer what its own messages make us ask keeps other providers' no longer than `silence.in_turn` says.
     """
     doublings = Least(Greatest(F("attempts") - 1, 0), DOUBLINGS)
     pause = ExpressionWrapper(Value(FIRST_PAUSE) * Power(2.0, doublings), output_field=DurationField())
     again_at = ExpressionWrapper(F("tried_at") + F("pause"), output_field=DateTimeField())
     waiting = ProviderEvent.objects.filter(applied_at=None).annotate(pause=pause)
     waiting = waiting.annotate(due_at=Coalesce(again_at, F("received_at")))
-    due = waiting.filter(due_at__lte=timezone.now()).order_by("due_at", "pk")
-    for event_pk in list(due.values_list("pk", flat=True)[:BATCH]):
-        apply(event_pk=event_pk)
+    due = waiting.filter(due_at__lte=timezone.now())
+    providers = list(due.order_by("provider").values_list("provider", flat=True).distinct())
+    in_order = due.order_by("due_at", "pk")
+    events = {name: list(in_order.filter(provider=name).values_list("pk", flat=True)[:BATCH]) for name in providers}
+    silence.in_turn({name: [partial(apply, event_pk=pk) for pk in events[name]] for name in providers})
 
 
-def apply(*, event_pk: int) -> None:
-    """Apply one message. Safe to run twice, and by two workers at once: each step is a fact that is taken once."""
+def apply(*, event_pk: int) -> bool:
+    """Apply one message. Safe to run twice, and by two workers at once: each step is a fact that is taken once.
+
+    Whether the provider, if it was asked, answered in time.
+    """
     event = ProviderEvent.objects.filter(pk=event_pk, applied_at=None).first()
     if event is None:
-        return
+        return True
     ProviderEvent.objects.filter(pk=event.pk).update(attempts=F("attempts") + 1, tried_at=timezone.now())
     try:
         said = _apply(event)
@@ -72,8 +80,9 @@ def apply(*, event_pk: int) -> None:
         _tell_of_message(event)
     except Exception as error:
         _put_off(event, error)
-        return
+        return not isinstance(error, GatewayTimeout)
     ProviderEvent.objects.filter(pk=event.pk, applied_at=None).update(applied_at=timezone.now(), outcome=said[:240])
+    return True
 
 
 def _put_off(event: ProviderEvent, error: Exception) -> None:

@@ -6,8 +6,9 @@ no only after several answers, and only once so much time has passed as the gate
 is no answer: nothing follows from it, but that it is asked more rarely.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 import structlog
@@ -16,7 +17,7 @@ from django.db.models import DateTimeField, DurationField, ExpressionWrapper, F,
 from django.db.models.functions import Greatest, Least, Power
 from django.utils import timezone
 
-from refunds import charges, gateways, outcome, send
+from refunds import charges, gateways, outcome, send, silence
 from refunds.gateways.base import CONNECTED, GatewayAnswer, GatewayRefused, GatewayTimeout, StillPending
 from refunds.models import GatewayAttempt
 from refunds.states import UNDECIDED, AttemptOutcome, Trouble
@@ -29,8 +30,6 @@ ASKS_BEFORE_NO: Final = 3
 FIRST_PAUSE: Final = timedelta(seconds=8)
 DOUBLINGS: Final = 9
 BATCH: Final = 100
-# Each costs a whole time-out. A provider that was silent so often is left alone until the next round.
-SILENCES_PER_ROUND: Final = 3
 # Once the gateway has known of it, "nothing known" contradicts itself, and is no answer.
 _KNOWN_OF: Final = frozenset({outcome.PENDING, Trouble.AMOUNT_DIFFERS})
 
@@ -39,19 +38,14 @@ def reconcile() -> None:
     """Ask about every undecided attempt that is due. Safe to run by two workers at once."""
     send.require_no_transaction()
     undecided = GatewayAttempt.objects.filter(outcome__in=UNDECIDED).order_by("provider")
-    for provider in list(undecided.values_list("provider", flat=True).distinct()):
-        _ask_provider(provider)
+    providers = list(undecided.values_list("provider", flat=True).distinct())
+    silence.in_turn({provider: _questions(provider) for provider in providers})
 
 
-def _ask_provider(provider: str) -> None:
-    """One round with one provider: however many attempts wait for it, its silence takes a few time-outs at most."""
-    silences = 0
+def _questions(provider: str) -> Iterator[Callable[[], bool]]:
     for step, due in ((_resume, _abandoned), (_ask, _in_doubt)):
         for attempt in due(provider):
-            silences += not _guarded(step, attempt)
-            if silences >= SILENCES_PER_ROUND:
-                log.warning("reconcile.silent_provider", provider=provider)
-                return
+            yield partial(_guarded, step, attempt)
 
 
 def _guarded(step: Callable[[GatewayAttempt], None], attempt: GatewayAttempt) -> bool:

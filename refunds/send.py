@@ -43,9 +43,13 @@ def send(*, refund_id: str) -> None:
     """Send every part of a refund that nobody has sent yet. Safe to call twice, and by two workers at once."""
     waiting = RefundAllocation.objects.filter(due(timezone.now()), refund_id=refund_id, state=AllocationState.PENDING)
     for allocation_id in list(waiting.order_by("position").values_list("pk", flat=True)):
-        claim = claim_allocation(allocation_id)
-        if claim is not None:
-            deliver(claim)
+        send_part(allocation_id)
+
+
+def send_part(allocation_id: str) -> bool:
+    """Send one part, if it is to be sent now and nobody has. Whether its gateway, if called, answered in time."""
+    claim = claim_allocation(allocation_id)
+    return claim is None or deliver(claim)
 
 
 def due(now: datetime) -> Q:

@@ -1,23 +1,35 @@
 """The jobs of money: paying, and bringing back what was lost. Each can be run twice, and by two workers at once."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
 import structlog
 from celery import shared_task
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from orders.jobs import one_at_a_time
-from refunds import alerts, books, ending, parcels_astray, provider_events, reconcile, release, send
-from refunds.models import GatewayAttempt, Refund, RefundAllocation
+from refunds import (
+    alerts,
+    books,
+    charges,
+    ending,
+    parcels_astray,
+    provider_events,
+    reconcile,
+    release,
+    send,
+    silence,
+)
+from refunds.models import GatewayAttempt, RefundAllocation
 from refunds.states import AllocationState, RefundState
 
 log = structlog.get_logger(__name__)
 # A refund that has waited this long without an attempt has lost its job.
 JOB_LOST_AFTER: Final = timedelta(seconds=5)
+# Of each provider, in one round.
 BATCH: Final = 100
 
 
@@ -73,18 +85,32 @@ def _guarded(step: Callable[[], object], name: str) -> None:
 
 
 def send_forgotten() -> None:
-    """Pay the refunds whose job was lost, and parts that could not be taken before now.
+    """Pay the parts of refunds whose job was lost, and those that could not be taken before now.
 
     A part that a live worker is sending is left to it, and one whose time has not come waits on.
     """
-    now = timezone.now()
-    lost_before = now - JOB_LOST_AFTER
-    waiting = RefundAllocation.objects.filter(send.due(now), refund=OuterRef("pk"), state=AllocationState.PENDING)
+    forgotten = _forgotten(timezone.now())
+    providers = list(forgotten.order_by("provider").values_list("provider", flat=True).distinct())
+    in_order = forgotten.order_by("refund__created_at", "refund_id", "position")
+    parts = {name: list(in_order.filter(provider=name).values_list("pk", flat=True)[:BATCH]) for name in providers}
+    silence.in_turn({name: [partial(_send_part, part) for part in parts[name]] for name in providers})
+
+
+def _forgotten(now: datetime) -> QuerySet[RefundAllocation]:
+    """Parts that are due and that nobody has begun to send, each with its `provider`."""
     begun = GatewayAttempt.objects.filter(allocation=OuterRef("pk"), number=OuterRef("attempt"))
-    pending = Refund.objects.filter(state=RefundState.PENDING, created_at__lt=lost_before)
-    forgotten = pending.filter(Exists(waiting.filter(~Exists(begun)))).order_by("created_at")
-    for refund_id in list(forgotten.values_list("pk", flat=True)[:BATCH]):
-        _guarded(partial(send.send, refund_id=refund_id), refund_id)
+    parts = RefundAllocation.objects.filter(send.due(now), ~Exists(begun), state=AllocationState.PENDING)
+    lost = parts.filter(refund__state=RefundState.PENDING, refund__created_at__lt=now - JOB_LOST_AFTER)
+    return lost.annotate(provider=charges.provider_name())
+
+
+def _send_part(allocation_id: str) -> bool:
+    """Whether the gateway was heard in time. A part that cannot be sent must not keep the others waiting."""
+    try:
+        return send.send_part(allocation_id)
+    except Exception:
+        log.exception("sweep.failed", step=allocation_id)
+        return True
 
 
 STEPS: Final = tuple(
