@@ -62,7 +62,7 @@ def select(
     selection = _choose(order, asked, groups, names, only)
     for index, choice in enumerate(choices):
         _check_reason(choice, selection.action, names[choice.line_item_id], f"lines[{index}].reason", by_staff)
-    return selection.action, list(_pick(asked, choices, groups, selection, policy))
+    return selection.action, _pick(asked, choices, groups, selection, policy)
 
 
 def _ask(choice: LineChoice, groups: Sequence[UnitGroup], policy: RefundPolicy) -> Ask:
@@ -145,26 +145,42 @@ def _pick(
     groups: Sequence[UnitGroup],
     selection: Selection,
     policy: RefundPolicy,
-) -> Iterator[Picked]:
-    """Units of the selected state: the earliest parcel first, so that the same question always means the same units.
+) -> list[Picked]:
+    """Units of the selected state, entry by entry as asked: the earliest parcel first, so that the same question always
+    means the same units.
 
-    What does not come back for the reason is taken last, and refused: after an exchange a line's units differ.
+    What does not come back for the reason is taken last, and refused: after an exchange a line's units differ. So the
+    entries for such a reason are served first, whatever their place: the others can take what those cannot.
     """
     there = sorted((group for group in groups if group.state == selection.state), key=_age)
     left = {id(group): group.quantity for group in there}
-    for ask, choice in zip(asked, choices, strict=True):
-        reason = Reason.LOST if selection.action in _OF_LOST else Reason(choice.reason)
-        wanted = ask.quantity
-        for group in sorted(there, key=partial(_stays, choice=choice, policy=policy)):
-            taken = min(wanted, left[id(group)]) if group.line.line_item_id == ask.line_item_id else 0
-            if not taken:
-                continue
-            if _stays(group, choice, policy):
-                raise unit_errors.excluded(group, claims_of(policy))
-            wanted -= taken
-            left[id(group)] -= taken
-            fault = is_shop_fault(reason, selection.action, policy)
-            yield Picked(group.line, group.shipment_line, taken, reason, fault, group.state)
+    taken: dict[int, list[Picked]] = {}
+    for index in sorted(range(len(asked)), key=lambda index: is_shop_fault(choices[index].reason, "return", policy)):
+        of_line = [group for group in there if group.line.line_item_id == asked[index].line_item_id]
+        taken[index] = list(_take(asked[index].quantity, choices[index], of_line, left, selection.action, policy))
+    return [picked for index in range(len(asked)) for picked in taken[index]]
+
+
+def _take(
+    wanted: int,
+    choice: LineChoice,
+    of_line: Sequence[UnitGroup],
+    left: dict[int, int],
+    action: Action,
+    policy: RefundPolicy,
+) -> Iterator[Picked]:
+    """So many units of one line, taken off what is `left` of each group."""
+    reason = Reason.LOST if action in _OF_LOST else Reason(choice.reason)
+    fault = is_shop_fault(reason, action, policy)
+    for group in sorted(of_line, key=partial(_stays, choice=choice, policy=policy)):
+        taken = min(wanted, left[id(group)])
+        if not taken:
+            continue
+        if _stays(group, choice, policy):
+            raise unit_errors.excluded(group, claims_of(policy))
+        wanted -= taken
+        left[id(group)] -= taken
+        yield Picked(group.line, group.shipment_line, taken, reason, fault, group.state)
 
 
 def _age(group: UnitGroup) -> tuple[float, int]:

@@ -1,6 +1,7 @@
 """Goods of an excluded category do not come back but for the shop's fault: what counts is what is really there."""
 
 from collections.abc import Callable
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -90,6 +91,15 @@ def test_of_a_line_with_both_those_come_back_that_may() -> None:
     assert refusal_of(order, (1, 3, "changed_mind")).code == "excluded_category"
     assert refusal_of(order, (1, 2, "changed_mind"), (1, 1, "other")).code == "excluded_category"
     assert ask(order, (1, 3, "defective")).amount == 3600
+
+
+@pytest.mark.parametrize("asked", list(permutations([(1, 1, "changed_mind"), (1, 1, "defective"), (1, 1, "other")])))
+def test_and_it_does_not_matter_in_which_order_the_reasons_are_told(asked: tuple[Asked, ...]) -> None:
+    """Two earphones and one pair of earplugs: only the claim can be about the earplugs."""
+    quote = ask(swapped_for_earplugs(3), *asked)
+    assert quote.amount == 3600
+    assert [line.reason for line in quote.lines.order_by("pk")] == [reason for *_, reason in asked]
+    assert {line.shipment_line.category for line in quote.lines.filter(reason="defective")} == {"hygiene"}
 
 
 def test_what_may_be_asked_is_told_of_each_by_itself() -> None:
