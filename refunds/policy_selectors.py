@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 from django.db.models import QuerySet
@@ -31,6 +31,8 @@ RULES: Final = (
     "quote_minutes",
     "note",
 )
+# From when on the rules hold that came with the installation.
+BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,11 @@ class Standing:
     phase: Phase
     until: datetime | None
     by: int | None = None
+
+    @property
+    def from_beginning(self) -> bool:
+        """Whether no order can be older: what the migrations put there. A currency may come later than the shop."""
+        return self.policy.in_force_from <= BEGINNING
 
 
 def versions(*, currency: str = "") -> QuerySet[RefundPolicy]:

@@ -8,6 +8,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from orders.tests import cast
 from refunds import policies
@@ -58,6 +59,18 @@ def test_versions_are_listed_per_currency_with_how_they_stand() -> None:
     assert 'href="/staff/policies/TWD/2/edit/"' in page
     assert "Version 2" not in text_of(visitor("marketing").get(f"{LIST}?currency=USD"))
     assert visitor("marketing").get(f"{LIST}?currency=T%00D").status_code == 200
+
+
+def test_only_the_rules_that_came_with_the_shop_are_from_the_beginning() -> None:
+    for currency in ("TWD", "USD", "CNY"):
+        assert "from the beginning" in text_of(visitor("staff").get(f"/staff/policies/{currency}/1/"))
+    policies.draft(currency="JPY", actor=cast.staff("supervisor"))
+    moment = timezone.now() + timedelta(days=10)
+    policies.publish(currency="JPY", version=1, in_force_from=moment, actor=cast.staff("marketing"))
+    for page in (LIST, "/staff/policies/JPY/1/"):
+        said = text_of(visitor("staff").get(f"{page}?currency=JPY"))
+        assert "from the beginning" not in said
+        assert date_format(timezone.localtime(moment), "DATETIME_FORMAT") in said
 
 
 def test_a_version_is_read_in_plain_words() -> None:
