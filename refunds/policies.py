@@ -195,10 +195,13 @@ def _next_version(currency: str) -> int:
 
 
 def _copied(currency: str) -> dict[str, Any]:
-    """What the newest version says; for a currency without any, rules that cost nobody anything."""
+    """What the newest version says, but for days that are fewer than the law's; for a currency without any, rules that
+    cost nobody anything.
+    """
     newest = newest_settling(currency)
     if newest is not None:
-        return rules_of(newest)
+        days = max(newest.return_window_days, LEAST_WINDOW.get(currency, 1))
+        return {**rules_of(newest), "return_window_days": days}
     return {
         "return_fee": 0,
         "return_fee_enabled": False,

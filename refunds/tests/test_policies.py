@@ -16,6 +16,7 @@ from refunds.models import RefundPolicy
 from refunds.policy_selectors import find, seen_of, standings, versions
 from refunds.states import PolicyState
 from refunds.tests.ask import ask
+from refunds.tests.old_rules import published_long_ago
 
 pytestmark = pytest.mark.django_db
 
@@ -185,6 +186,12 @@ def test_what_was_drafted_with_fewer_days_is_not_published() -> None:
     with pytest.raises(InvalidInput) as caught:
         published(draft)
     assert (caught.value.field, find("TWD", 2).state) == ("return_window_days", PolicyState.DRAFT)  # type: ignore[union-attr]
+
+
+def test_a_draft_made_from_an_older_version_with_fewer_days_begins_with_the_laws() -> None:
+    published_long_ago(return_window_days=3, return_fee=90)
+    draft, _ = policies.draft(currency="TWD", actor=cast.staff("supervisor"))
+    assert (draft.return_window_days, draft.return_fee) == (7, 90)
 
 
 @pytest.mark.parametrize("currency", ["USD", "JPY"])
