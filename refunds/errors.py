@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from orders.errors import InvalidInput, NotFound, Refusal
 from orders.models import Order
 from orders.money import format_money
+from orders.prose import sentences
 
 
 def day(moment: date | datetime) -> str:
@@ -245,7 +246,7 @@ def own_decision(*, made_a_link: bool) -> Refusal:
     link = _("Whoever made a customer's link for this order cannot decide either.")
     return Refusal(
         "own_decision",
-        f"{own} {link}" if made_a_link else own,
+        sentences(own, link if made_a_link else ""),
         hint=_("Ask another person who may approve."),
         status=403,
     )

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from orders.money import format_money
+from orders.prose import sentences
 from refunds.allocation import OTHERS
 from refunds.models import RefundPolicy
 from refunds.policy_selectors import Standing, seen_of
@@ -172,7 +173,7 @@ def _approval(policy: RefundPolicy) -> str:
     above = _("Decides about every refund above %(amount)s.") % {
         "amount": format_money(policy.approval_above, policy.currency)
     }
-    return above + " " + _("What one order has given back without one counts with it.")
+    return sentences(above, _("What one order has given back without one counts with it."))
 
 
 def _compensation(policy: RefundPolicy) -> str:

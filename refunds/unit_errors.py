@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from orders.errors import InvalidInput, Refusal
 from orders.models import Order
 from orders.money import format_money
+from orders.prose import sentences
 from refunds import eligibility
 from refunds.errors import day, order_changed
 from refunds.goods import UnitGroup, names_of
@@ -55,7 +56,7 @@ def refused(order: Order, groups: Sequence[UnitGroup], obstacle: eligibility.Obs
     message, hint, details = _WORDS[obstacle.code](order, group)
     if obstacle.params["available"]:
         available = {"available": obstacle.params["available"]}
-        hint = _("Only %(available)s can be asked for at this moment.") % available + " " + hint
+        hint = sentences(_("Only %(available)s can be asked for at this moment.") % available, hint)
     details = {"line_item_id": obstacle.line_item_id, **details}
     return Refusal(obstacle.code, message, hint=hint, field=field, details=details)
 
@@ -136,9 +137,10 @@ def _in_transit(order: Order, group: UnitGroup) -> _Words:
     if shipment and shipment.shipped_at:
         lost_after = policy_for(order).lost_after_days
         lost = timezone.localdate(shipment.shipped_at) + timedelta(days=lost_after)
-        hint += " " + _("If it has not arrived by %(day)s, it counts as lost.") % {"day": day(lost)}
+        hint = sentences(hint, _("If it has not arrived by %(day)s, it counts as lost.") % {"day": day(lost)})
     if number:
-        hint += " " + _("Tracking number: %(carrier)s %(number)s.") % {"carrier": carrier, "number": number}
+        tracking = _("Tracking number: %(carrier)s %(number)s.") % {"carrier": carrier, "number": number}
+        hint = sentences(hint, tracking)
     return _("“%(name)s” is on its way and cannot be cancelled.") % {"name": group.product_name}, hint, {}
 
 

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST
 from orders.actors import Actor, NotAllowed
 from orders.errors import Refusal
 from orders.http import path_of_site, wants_json
+from orders.prose import sentences
 from refunds import access, redeem
 from refunds.models import RefundQuote
 from refunds.present import refund_as_dict, return_as_dict
@@ -70,7 +71,7 @@ def _pressed(
 
 
 def _refused(refusal: Refusal) -> Answer:
-    return refusal.as_dict(), refusal.status, f"{refusal.message} {refusal.hint}".strip()
+    return refusal.as_dict(), refusal.status, sentences(refusal.message, refusal.hint)
 
 
 def _where_to(request: HttpRequest, quote: RefundQuote, actor: Actor) -> str:

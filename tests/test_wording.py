@@ -5,26 +5,53 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.template import Context, Template
 from django.test import Client
 from django.utils import formats, translation
 
 from backoffice.logs import RefusalsInOneLine
 from orders.admin_links import subject_link
-from orders.errors import InvalidInput
+from orders.errors import InvalidInput, Refusal
 from orders.prose import sentences
 from orders.strict import validated
 from orders.tests import cast
 from orders.tests.factories import line_body, shipment_body
+from refunds import errors
 from refunds.choices import ChoicesBody
-from refunds.models import Return
+from refunds.models import RefundPolicy, Return
 from refunds.policy_bodies import parse_changes
+from refunds.policy_present import in_words
 from refunds.present import return_as_dict
+from refunds.tests.ask import ask
 
 
 @pytest.mark.parametrize(("language", "joined"), [("zh-hant", "甲。乙。"), ("en", "甲。 乙。")])
 def test_chinese_sentences_follow_each_other_without_a_space(language: str, joined: str) -> None:
     with translation.override(language):
         assert sentences("甲。", "", "乙。") == joined
+
+
+@pytest.mark.parametrize(("language", "joined"), [("zh-hant", "甲&lt;。乙。丙。"), ("en", "甲&lt;。 乙。 丙。")])
+def test_and_neither_do_they_on_a_page(language: str, joined: str) -> None:
+    with translation.override(language):
+        page = Template("{% sentences one rest none %}").render(Context({"one": "甲<。", "rest": ["乙。", "丙。"]}))
+    assert page == joined
+
+
+@pytest.mark.django_db
+def test_refusals_of_several_sentences_have_no_space_between_them_in_chinese() -> None:
+    order = cast.place(
+        "9403",
+        lines=[line_body(1, "襪子", 500)],
+        shipments=[shipment_body({1: 1}, state="shipped", tracking_number="T1")],
+    )
+    with translation.override("zh-hant"):
+        with pytest.raises(Refusal) as refused:
+            ask(order, (1, 1, "other"))
+        several = [errors.own_decision(made_a_link=True).message, refused.value.hint]
+        several += [rule.said for rule in in_words(RefundPolicy.objects.get(currency="TWD", version=1))]
+    assert "T1" in several[1]
+    assert not [said for said in several if "。 " in said]
 
 
 @pytest.mark.django_db

@@ -1,14 +1,14 @@
 """Template tags that every template may use."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django import template
 from django.utils import timezone
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import conditional_escape, format_html
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 
@@ -19,6 +19,7 @@ from backoffice.screens.card_words import button_addresses, reason_words
 from orders.admin_links import subject_name
 from orders.models import AuditEvent
 from orders.money import format_money
+from orders.prose import sentences
 from orders.words import action_name, actor_name
 from refunds import fact_words
 from refunds.api.common import NO_NOTE
@@ -95,6 +96,13 @@ def rich(text: str) -> SafeString:
 @register.filter
 def reason(code: str) -> str:
     return reason_words().get(code, code)
+
+
+@register.simple_tag(name="sentences")
+def sentences_tag(*parts: str | Sequence[str]) -> SafeString:
+    """Whole sentences one after the other, as the reader's language puts them; a part may be a list of them."""
+    single = [one for part in parts for one in ([part] if isinstance(part, str) else part)]
+    return mark_safe(sentences(*map(conditional_escape, single)))
 
 
 @register.simple_tag

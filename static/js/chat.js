@@ -3,6 +3,7 @@ import { Cards } from "./chat/card.js";
 import { post, Refused } from "./chat/http.js";
 import { Log } from "./chat/log.js";
 import { Outbox } from "./chat/outbox.js";
+import { sentences } from "./chat/prose.js";
 import { Stream } from "./chat/stream.js";
 
 const root = document.getElementById("chat");
@@ -220,9 +221,10 @@ async function deliver(entry, item) {
     });
     again.addEventListener("click", () => deliver(entry, item));
     const reason = error instanceof Refused ? error.message || words.unreadable : "";
-    note.replaceChildren(`${words.not_sent} ${reason} `, again);
+    const said = sentences(words.not_sent, reason);
+    note.replaceChildren(`${said} `, again);
     if (error instanceof Refused && error.status < 500 && error.status !== 429) outbox.remove(entry.ref);
-    log.announce(`${words.not_sent} ${reason}`);
+    log.announce(said);
   }
 }
 

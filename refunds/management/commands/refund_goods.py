@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from orders.actors import Actor, NotAllowed, staff_actor
 from orders.errors import Refusal
 from orders.models import Order
+from orders.prose import sentences
 from refunds import quotes
 from refunds.redeem import Redeemed, redeem
 from refunds.states import Asker, Reason
@@ -37,7 +38,7 @@ class Command(BaseCommand):
         try:
             redeemed = confirm(order, {"lines": [line]}, staff_actor(user), note)
         except Refusal as refusal:
-            raise CommandError(f"{refusal.message} {refusal.hint}".strip()) from refusal
+            raise CommandError(sentences(refusal.message, refusal.hint)) from refusal
         except NotAllowed as refused:
             raise CommandError(f"{staff} may not do this.") from refused
         made = redeemed.refund or redeemed.return_request

@@ -1,7 +1,9 @@
 // Posting a form's fields, and the server's one error object in words.
+import { sentences } from "./prose.js";
+
 export class Refused extends Error {
   constructor(body, status) {
-    super([body.message, body.hint].filter(Boolean).join(" "));
+    super(sentences(body.message, body.hint));
     this.code = body.code ?? "";
     this.status = status;
     this.retryAfter = Number(body.details?.retry_after ?? 0);
