@@ -212,7 +212,7 @@ def failing(error: Exception, *, times: int) -> Any:
 def standing_in(monkeypatch: pytest.MonkeyPatch, handler: Any) -> list[int]:
     """Put a tool with this handler in the place of get_order."""
     tool = Tool(
-        name="get_order", schema=closed(), handler=handler, reads=True, suspends=False, working="Reading your order…"
+        name="get_order", schema=closed(), handler=handler, reads=True, suspends=False, working="Reading your order"
     )
     monkeypatch.setitem(registry.BY_NAME, "get_order", tool)
     return getattr(handler, "tries", [])

@@ -1,6 +1,7 @@
 """A turn with tools: whatever the model calls, it hears one answer per call, and the turn comes to an end."""
 
 import pytest
+from django.utils import translation
 from pytest_django import Settings
 
 from agent.models import ToolCall
@@ -21,6 +22,7 @@ from agent.tests.helpers import (
     told,
     work,
 )
+from agent.tools.registry import ORDER_PAGE
 from orders.models import Order
 from orders.tests import cast
 
@@ -157,7 +159,13 @@ def test_a_line_tells_the_customer_when_work_begins_and_how_it_ends(model: Contr
         ("get_order", "done"),
         ("refund_items", "failed"),
     ]
-    assert all(data["text"] for data in told(order, "work"))
+
+
+@pytest.mark.parametrize("language", ["zh-hant", "en"])
+def test_and_it_names_the_step_in_words_that_are_still_true_when_it_is_over(language: str) -> None:
+    with translation.override(language):
+        lines = [str(tool.working) for tool in ORDER_PAGE]
+    assert not [line for line in lines if not line or "…" in line or line.startswith("正在")]
 
 
 def test_what_a_turn_cost_is_kept(model: Control, order: Order) -> None:

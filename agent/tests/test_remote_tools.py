@@ -67,7 +67,7 @@ def put(monkeypatch: pytest.MonkeyPatch, outside: Outside) -> Outside:
         handler=outside,
         reads=True,
         suspends=False,
-        working="Asking the carrier…",
+        working="Asking the carrier",
         remote=True,
     )
     monkeypatch.setitem(registry.BY_NAME, "get_order", tool)

@@ -141,7 +141,7 @@ QUOTE_REFUND = Tool(
     handler=quote_refund,
     reads=False,
     suspends=False,
-    working=_("Working out your refund…"),
+    working=_("Working out your refund"),
     examples=(
         {
             "order_number": "5531",
@@ -156,7 +156,7 @@ REFUND_ITEMS = Tool(
     handler=refund_items,
     reads=False,
     suspends=True,
-    working=_("Preparing your confirmation…"),
+    working=_("Preparing your confirmation"),
     examples=({"order_number": "5531", "quote_id": "rq_0123456789abcdefghjk"},),
 )
 
@@ -178,7 +178,7 @@ CREATE_RETURN = Tool(
     handler=create_return,
     reads=False,
     suspends=True,
-    working=_("Preparing your confirmation…"),
+    working=_("Preparing your confirmation"),
     examples=(
         {
             "order_number": "5531",

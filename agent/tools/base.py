@@ -55,8 +55,9 @@ class Tool:
     `remote` is true for tools that ask somebody outside: the handler runs without transaction and lock, and may run
     again. It may therefore only read, and says by a retryable `Refusal` that asking again may help.
 
-    `schema` is strict and closed; `working` is the short line a customer sees while the tool runs. The description
-    (what, when, when not, what comes next, limits) is a file: prompts/tools/<name>.md.
+    `schema` is strict and closed; `working` is the short line a customer sees while the tool runs and afterwards: it
+    names the step, and the mark beside it says whether it goes on, is done or was refused. The description (what, when,
+    when not, what comes next, limits) is a file: prompts/tools/<name>.md.
     """
 
     name: str

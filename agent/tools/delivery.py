@@ -93,6 +93,6 @@ ESTIMATE_DELIVERY = Tool(
     handler=estimate_delivery,
     reads=True,
     suspends=False,
-    working=_("Asking the carrier…"),
+    working=_("Asking the carrier"),
     remote=True,
 )

@@ -62,7 +62,7 @@ PROPOSE_COMPENSATION = Tool(
     handler=propose_compensation,
     reads=False,
     suspends=False,
-    working=_("Asking a colleague about it…"),
+    working=_("Asking a colleague about it"),
     examples=(
         {
             "order_number": "5531",

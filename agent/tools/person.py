@@ -35,5 +35,5 @@ HAND_OFF_TO_HUMAN = Tool(
     handler=hand_off_to_human,
     reads=False,
     suspends=False,
-    working=_("Calling a colleague…"),
+    working=_("Calling a colleague"),
 )

@@ -157,7 +157,7 @@ GET_ORDER = Tool(
     handler=get_order,
     reads=True,
     suspends=False,
-    working=_("Reading your order…"),
+    working=_("Reading your order"),
 )
 
 LIST_SHIPMENTS = Tool(
@@ -166,7 +166,7 @@ LIST_SHIPMENTS = Tool(
     handler=list_shipments,
     reads=True,
     suspends=False,
-    working=_("Looking up your parcels…"),
+    working=_("Looking up your parcels"),
 )
 
 LIST_REFUNDS = Tool(
@@ -175,5 +175,5 @@ LIST_REFUNDS = Tool(
     handler=list_refunds,
     reads=True,
     suspends=False,
-    working=_("Looking up your refunds…"),
+    working=_("Looking up your refunds"),
 )

@@ -91,7 +91,7 @@ SEARCH_PRODUCTS = Tool(
     handler=search,
     reads=True,
     suspends=False,
-    working=_("Looking through our products…"),
+    working=_("Looking through our products"),
     examples=({"order_number": "5531", "words": "耳機 黑", "category": None, "price_max": 1200},),
 )
 
@@ -101,5 +101,5 @@ GET_PRODUCT = Tool(
     handler=get_product,
     reads=True,
     suspends=False,
-    working=_("Looking up the product…"),
+    working=_("Looking up the product"),
 )
