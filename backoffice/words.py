@@ -136,12 +136,14 @@ def _standing(group: UnitGroup) -> str:
 
 
 def about_order(order: Order) -> Said:
-    """One word for a whole order, from rows that are already loaded (lines, shipments and theirs): no further query."""
+    """One word for a whole order, from rows that are already loaded (`receipt.LISTED`): no further query."""
     lines, shipments = list(order.lines.all()), list(order.shipments.all())
     packed = [line for shipment in shipments for line in shipment.lines.all()]
     cancelled = sum(line.cancelled_quantity for line in lines)
     refunded = sum(line.refunded_quantity for line in packed)
     if cancelled + refunded == sum(line.quantity for line in lines):
+        if any(refund.state == RefundState.PENDING_APPROVAL for refund in order.refunds.all()):
+            return Said(_("Waiting for approval"), "wait")
         return Said(_("Refund arranged") if refunded else _("Cancelled"), "")
     if any(line.returning_quantity or line.exchanging_quantity or line.resending_quantity for line in packed):
         return Said(_("Return or exchange under way"), "wait")

@@ -16,7 +16,7 @@ from refunds.goods import UnitGroup, unit_groups
 from refunds.present import payment_label
 from refunds.snapshot import terms_of
 
-LISTED: Final = ("lines", "payments", "shipments__lines")
+LISTED: Final = ("lines", "payments", "shipments__lines", "refunds")
 
 
 @dataclass(frozen=True, slots=True)

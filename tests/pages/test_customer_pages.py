@@ -10,7 +10,10 @@ from backoffice.words import short_day
 from orders.models import LineItem, ShipmentLine
 from orders.tests import cast
 from orders.tests.factories import FREE_DELIVERY, PICKUP, shipment_body
+from refunds.approvals import approve_refund as approve
 from refunds.models import Refund, Return
+from refunds.redeem import redeem
+from refunds.tests.ask import ask
 from refunds.tests.going_back import returned
 from tests.pages.coming_back import return_of
 from tests.pages.visiting import JSON, exchange_card, refund_card, said, signed_in, stranger, text_of
@@ -245,6 +248,17 @@ def test_goods_are_not_called_refunded_before_their_money_is() -> None:
         )
     Refund.objects.filter(pk=refund.pk).update(state="succeeded")
     assert f"已退款 {short_day(refund.created_at)}退款" in words_of(text_of(mings.get("/orders/7006/")))
+
+
+def test_an_order_whose_refund_waits_for_a_second_person_is_not_called_cancelled_in_a_list() -> None:
+    order = cast.place("7009", lines=[("家庭劇院", 25000, 1)])
+    redeem(quote_id=ask(order, (1, 1, "changed_mind")).pk, actor=cast.shopper())
+    lists = [("ming", "/orders/"), ("staff", "/staff/orders/")]
+    for name, address in lists:
+        assert re.search(r"7009.* 等待核准", words_of(text_of(signed_in(name).get(address))))
+    approve(refund_id=Refund.objects.get().pk, actor=cast.staff("supervisor"))
+    for name, address in lists:
+        assert re.search(r"7009.* 已取消", words_of(text_of(signed_in(name).get(address))))
 
 
 def test_what_to_do_with_goods_that_go_back_depends_on_how_they_came() -> None:
