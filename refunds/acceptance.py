@@ -89,7 +89,7 @@ def _checked(request: Return, found: Mapping[str, str]) -> dict[str, str]:
     for line_item_id, reason in found.items():
         if line_item_id not in lines or reason not in _REASONS:
             raise InvalidInput(
-                f"found.{line_item_id}"[:64],
+                f"reasons.{line_item_id}"[:64],
                 _("Name a line of this return, and one of: %(reasons)s.") % {"reasons": ", ".join(sorted(_REASONS))},
             )
     return dict(found)

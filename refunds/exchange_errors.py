@@ -105,7 +105,7 @@ def claim_refuted(line: ReturnLine) -> Refusal:
             "Reject the exchange with a reason; staff can then ask a second person to let the goods be returned. "
             "If only some pieces are sound, receive it again and do not count those among the accepted ones."
         ),
-        field=f"found.{line.line_item.line_item_id}"[:64],
+        field=f"reasons.{line.line_item.line_item_id}"[:64],
     )
 
 

@@ -28,7 +28,7 @@ class TestGoodsThatOnlyAFaultLetsComeBack:
         request = self.came_back()
         with translation.override("en"), pytest.raises(Refusal) as caught:
             accept(return_id=request.pk, actor=warehouse(), found={"li_1": shown})
-        assert (caught.value.code, caught.value.field) == ("claim_refuted", "found.li_1")
+        assert (caught.value.code, caught.value.field) == ("claim_refuted", "reasons.li_1")
         assert "Reject the exchange" in caught.value.hint
         request.refresh_from_db()
         assert (request.state, states_of(request.order)) == (ReturnState.RECEIVED, {"delivered": 2, "exchanging": 1})

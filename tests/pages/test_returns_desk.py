@@ -3,12 +3,13 @@
 import pytest
 
 from orders.tests import cast
-from orders.tests.factories import shipment_body
+from orders.tests.factories import line_body, shipment_body
 from refunds import approvals
 from refunds.acceptance import accept
 from refunds.models import Refund, Return
 from refunds.states import ReturnState
-from refunds.tests.going_back import received_return, warehouse
+from refunds.tests.going_back import exchange, received_return, warehouse
+from refunds.tests.old_rules import published_long_ago
 from tests.pages.coming_back import both_delivered, received, return_of, state_of
 from tests.pages.visiting import signed_in, text_of
 
@@ -46,6 +47,19 @@ def test_a_return_is_shown_as_its_refund_stands_and_with_what_that_comes_to(stat
         shown = text_of(signed_in("staff").get(page))
         assert badge in shown
         assert '<span class="amount">NT$500</span>' in shown
+
+
+def test_the_warehouse_can_say_of_an_exchange_that_a_claim_does_not_hold() -> None:
+    published_long_ago(excluded_categories=["audio"])
+    order = cast.place("9020", lines=[line_body(1, "耳機", 1200, category="audio")], shipments=[shipment_body({1: 1})])
+    back = exchange(order, (1, 1, "defective"))
+    desk, page = signed_in("warehouse"), f"/staff/returns/{back.pk}/"
+    desk.post(f"{page}receive/")
+    assert '<select name="found.li_1">' in text_of(desk.get(page))
+    refused = text_of(desk.post(f"{page}accept/", {"found.li_1": "changed_mind"}, follow=True))
+    assert "只有瑕疵或寄錯時才能換貨" in refused
+    assert '<option value="changed_mind" selected>' in refused
+    assert state_of(back) == "received"
 
 
 def test_the_number_on_the_parcel_or_its_end_leads_to_the_return() -> None:
