@@ -89,7 +89,7 @@ def send_forgotten() -> None:
 
     A part that a live worker is sending is left to it, and one whose time has not come waits on.
     """
-    forgotten = _forgotten(timezone.now())
+    forgotten = _forgotten(timezone.now()).annotate(provider=charges.provider_name())
     providers = list(forgotten.order_by("provider").values_list("provider", flat=True).distinct())
     in_order = forgotten.order_by("refund__created_at", "refund_id", "position")
     parts = {name: list(in_order.filter(provider=name).values_list("pk", flat=True)[:BATCH]) for name in providers}
@@ -97,11 +97,10 @@ def send_forgotten() -> None:
 
 
 def _forgotten(now: datetime) -> QuerySet[RefundAllocation]:
-    """Parts that are due and that nobody has begun to send, each with its `provider`."""
+    """Parts that are due and that nobody has begun to send."""
     begun = GatewayAttempt.objects.filter(allocation=OuterRef("pk"), number=OuterRef("attempt"))
     parts = RefundAllocation.objects.filter(send.due(now), ~Exists(begun), state=AllocationState.PENDING)
-    lost = parts.filter(refund__state=RefundState.PENDING, refund__created_at__lt=now - JOB_LOST_AFTER)
-    return lost.annotate(provider=charges.provider_name())
+    return parts.filter(refund__state=RefundState.PENDING, refund__created_at__lt=now - JOB_LOST_AFTER)
 
 
 def _send_part(allocation_id: str) -> bool:
