@@ -82,7 +82,8 @@ class StepAnswer(serializers.Serializer):
 class RefundAnswer(serializers.Serializer):
     """`quote_id` is null for compensation, and for what was refunded elsewhere until its goods are known.
 
-    `waits_until` is null unless the payment provider takes it only from then on.
+    `waits_until` is null unless the payment provider takes it only from then on; `paid_at` until it is paid, and of one
+    that was made elsewhere it is when that was, which may be before `created_at`.
     """
 
     refund_id = serializers.CharField()
@@ -96,6 +97,7 @@ class RefundAnswer(serializers.Serializer):
     display = serializers.CharField()
     to = ShareAnswer(many=True)
     created_at = serializers.DateTimeField()
+    paid_at = serializers.DateTimeField(allow_null=True)
     quote_id = serializers.CharField(allow_null=True)
 
 

@@ -55,7 +55,7 @@ class ElsewhereBody(AssignBody):
     """A refund that was made without us. `external_ref` is its number there: the same one again is the same refund.
 
     Without `lines` it waits for a person to say for which goods it was; with `for_goods` false there is nothing to wait
-    for. `at`: when it was paid; left out: now.
+    for. `at`: when it was paid; left out: now. Told again with another `at`, the number is refused.
     """
 
     external_ref = StrictText(max_length=120)

@@ -17,6 +17,7 @@ from orders.states import ShipmentState
 from refunds.eligibility import UnitState, last_return_day, shipped_state
 from refunds.history import policy_for
 from refunds.models import QuoteLine, RefundPolicy, ReplacementLine, ReturnLine
+from refunds.refund_days import made_at
 from refunds.states import OPEN_RETURNS, RELEASED, ReplacementKind, ReplacementState, ReturnKind
 
 
@@ -111,7 +112,7 @@ def _taken_units(order: Order) -> _TakenBy:
     for line in quoted.select_related("quote__refund").order_by("pk"):
         state: UnitState = "cancelled" if line.shipment_line_id is None else "refunded"
         refund = line.quote.refund
-        record = _Taken(line.quantity, since=refund.created_at, refund_id=refund.pk, refund_state=refund.state)
+        record = _Taken(line.quantity, since=made_at(refund), refund_id=refund.pk, refund_state=refund.state)
         taken[state, line.line_item_id, line.shipment_line_id].append(record)
     coming_back = ReturnLine.objects.filter(
         return_request__order=order,

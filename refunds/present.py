@@ -21,6 +21,7 @@ from orders.states import PICKUP_METHODS
 from refunds.allocation import AllocationError
 from refunds.explain import explain, step_lines
 from refunds.models import Approval, QuoteLine, Refund, RefundAllocation, RefundQuote, Replacement, Return, ReturnLine
+from refunds.refund_days import paid_at
 from refunds.refund_words import number_by_hand, paid_by_hand, state_text, waits_until
 from refunds.settling import share_out
 from refunds.states import NOT_TO_BE_SENT, RELEASED, QuoteState, ReplacementState, ReturnKind, ReturnState
@@ -88,7 +89,7 @@ def quote_as_dict(quote: RefundQuote) -> dict[str, Any]:
 def refund_as_dict(refund: Refund) -> dict[str, Any]:
     """`quote_id`: null for compensation, and for what was refunded elsewhere until its goods are known.
 
-    `waits_until`: when its payment provider takes it, null unless it waits for that.
+    `waits_until`: when its payment provider takes it, null unless it waits for that. `paid_at`: null until it is paid.
     """
     return {
         "refund_id": refund.pk,
@@ -102,6 +103,7 @@ def refund_as_dict(refund: Refund) -> dict[str, Any]:
         "display": format_money(refund.amount, refund.currency),
         "to": _allocated(refund),
         "created_at": moment(refund.created_at),
+        "paid_at": moment(paid_at(refund)),
         "quote_id": refund.quote_id,
     }
 

@@ -20,6 +20,7 @@ from refunds.errors import day, order_changed
 from refunds.goods import UnitGroup, names_of
 from refunds.history import policy_for
 from refunds.models import Refund
+from refunds.refund_days import made_at
 from refunds.refund_words import state_text
 from refunds.states import Reason, RefundKind, RefundState
 
@@ -163,7 +164,7 @@ def _already_gone(order: Order, group: UnitGroup) -> _Words:
         )
     values = {
         "name": group.product_name,
-        "day": day(refund.created_at),
+        "day": day(made_at(refund)),
         "amount": format_money(refund.amount, refund.currency),
         "refund_id": refund.pk,
         "state": state_text(refund),
@@ -180,7 +181,7 @@ def _already_gone(order: Order, group: UnitGroup) -> _Words:
         message = _("“%(name)s” was already cancelled on %(day)s: refund of %(amount)s, number %(refund_id)s.") % values
     else:
         message = _("“%(name)s” was already refunded on %(day)s: %(amount)s, number %(refund_id)s.") % values
-    date = timezone.localdate(refund.created_at).isoformat()
+    date = timezone.localdate(made_at(refund)).isoformat()
     details = {"refund_id": refund.pk, "amount": refund.amount, "date": date, "state": refund.state}
     hint = _("It is not refunded a second time. Look at that refund to see where its money is.")
     return message, str(_NEXT.get(refund.state, hint)), details

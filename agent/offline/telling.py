@@ -193,6 +193,6 @@ def refund(speech: Speech, item: Data) -> str:
         amount=item.get("display", ""),
         account=speech.account(item.get("to") or ()),
         number=item.get("refund_id", ""),
-        date=speech.day(item.get("created_at")),
+        date=speech.day(item.get("paid_at") if item.get("kind") == "elsewhere" else item.get("created_at")),
         state=item.get("state_text") or state,
     )

@@ -21,6 +21,8 @@ from refunds import elsewhere
 from refunds.access import refund_for
 from refunds.elsewhere_units import LEAVES_AS
 from refunds.goods import UnitGroup, unit_groups
+from refunds.refund_days import made_at
+from refunds.selectors import paid_under
 
 # What the money was for: goods that are ticked, no goods, or not known yet.
 GOODS: Final = "goods"
@@ -111,11 +113,18 @@ def body_of(typed: QueryDict, order: Order) -> dict[str, Any]:
 
 
 def paid_at(typed: QueryDict, order: Order) -> dict[str, str]:
-    """When it was paid: today is left to the service, for it is now; of another day only the day is known."""
+    """When it was paid: today is left to the service, for it is now; of another day only the day is known.
+
+    So is the day under which the number is booked already: told again, it says the same.
+    """
     today = timezone.localdate()
     day = day_of(typed.get("at", ""), field="at", earliest=timezone.localdate(order.placed_at), latest=today)
-    if day == today:
+    known = paid_under(order, typed.get("external_ref", "").strip()).first()
+    booked = timezone.localdate(made_at(known)) if known else None
+    if day == (booked or today):
         return {}
+    if day == today:
+        return {"at": timezone.now().isoformat()}
     noon = timezone.make_aware(datetime.combine(day, time(12)))
     payment = Payment.objects.filter(order=order, pk=typed.get("payment_id", "")).first()
     had_from = max(order.placed_at, payment.captured_at) if payment else order.placed_at

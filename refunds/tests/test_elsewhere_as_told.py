@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.http import Http404
-from django.utils import translation
+from django.utils import timezone, translation
 
 from orders.actors import system_actor
 from orders.errors import InvalidInput, Refusal
@@ -14,9 +14,12 @@ from orders.tests.factories import payment_body
 from refunds import access, selectors
 from refunds.by_hand import paid_by_hand
 from refunds.elsewhere_undone import undo
+from refunds.errors import day
+from refunds.goods import unit_groups
 from refunds.models import Refund
-from refunds.present import refund_as_dict
+from refunds.present import moment, refund_as_dict
 from refunds.states import AllocationState, RefundState
+from refunds.tests.ask import ask
 from refunds.tests.paying import pending_refund
 from refunds.tests.test_elsewhere import CASE, book
 
@@ -127,3 +130,41 @@ def test_the_same_number_with_another_provider_and_what_a_provider_reports_are_n
     Payment.objects.filter(order=second).update(provider="other_bank")
     assert book(second, 100).order == second
     assert book(third, 100, actor=system_actor("watch")).order == third
+
+
+@translation.override("en")
+def test_its_day_is_the_one_on_which_it_was_paid_and_not_the_one_on_which_it_was_booked() -> None:
+    order = cast.place("9502", lines=[("襪子", 500, 2)])
+    paid_on = timezone.now() - timedelta(days=4)
+    refund = book(order, 500, lines=[{"line_item_id": "li_1", "quantity": 1}], at=paid_on.isoformat())
+    gone = next(group for group in unit_groups(order, now=timezone.now()) if group.refund_id == refund.pk)
+    with pytest.raises(Refusal) as refused_quote:
+        ask(order, (1, 2, "other"))
+    assert gone.since == paid_on
+    assert refund_as_dict(refund)["paid_at"] == moment(paid_on)
+    assert refused_quote.value.details["date"] == timezone.localdate(paid_on).isoformat()
+    assert day(paid_on) in refused_quote.value.message
+
+
+def test_what_is_not_paid_has_no_moment_of_payment() -> None:
+    refund = pending_refund()
+    assert refund_as_dict(refund)["paid_at"] is None
+    refund = undo(refund_id=book(refund.order, 100).pk, actor=cast.staff("supervisor"), note="打錯了")
+    assert refund_as_dict(refund)["paid_at"] is None
+
+
+def test_the_same_number_again_as_of_another_moment_is_refused_and_without_one_is_the_same() -> None:
+    order = cast.order_5531()
+    told = (timezone.now() - timedelta(hours=2)).replace(microsecond=0)
+    refund = book(order, at=told.isoformat())
+    with pytest.raises(Refusal) as caught:
+        book(order, at=(told + timedelta(hours=1)).isoformat())
+    assert (caught.value.code, caught.value.field) == ("reference_reused", "at")
+    assert book(order, at=told.isoformat()) == book(order) == refund
+
+
+def test_a_person_who_tells_what_a_reported_one_was_for_does_not_contradict_the_providers_clock() -> None:
+    order = cast.order_5531()
+    reported = book(order, actor=system_actor("watch"))
+    told = (timezone.now() - timedelta(hours=1)).isoformat()
+    assert book(order, at=told, lines=[CASE]) == reported

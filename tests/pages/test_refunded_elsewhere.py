@@ -161,3 +161,15 @@ def test_support_may_not_book_it() -> None:
 
 def test_a_refund_that_does_not_exist_is_assigned_by_nobody() -> None:
     assert signed_in("supervisor").get("/staff/refunds/rf_000000000000/assign/").status_code == 404
+
+
+def test_told_again_for_its_day_it_is_the_same_and_for_another_day_it_is_refused_by_the_fields_name() -> None:
+    order = cast.place("9501", lines=[("襪子", 500, 2)])
+    supervisor = signed_in("supervisor")
+    row = {"pick": "li_1.elsewhere"}
+    before = (timezone.localdate() - timedelta(days=2)).isoformat()
+    assert supervisor.post(PATH, form(order, at=before, **row)).status_code == 302
+    assert supervisor.post(PATH, form(order, at=before, **row)).status_code == 302
+    refused = supervisor.post(PATH, form(order, **row))
+    assert (refused.status_code, refused.context["refusal"].field) == (409, "at")
+    assert Refund.objects.count() == 1
