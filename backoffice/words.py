@@ -13,6 +13,7 @@ from refunds.errors import day
 from refunds.goods import UnitGroup
 from refunds.models import Return
 from refunds.present import refund_that_settles
+from refunds.selection import claims_of
 from refunds.states import Reason, RefundState
 
 
@@ -87,6 +88,7 @@ def about_units(group: UnitGroup) -> Said:
         "refund": group.refund_id or "",
         "return": group.return_id or "",
         "replacement": group.replacement_id or "",
+        "reasons": _only_for(group),
     }
     said: dict[str, tuple[str, str, str]] = {
         "unfulfilled": (_("Not sent yet"), "info", _("Can still be cancelled.")),
@@ -102,6 +104,12 @@ def about_units(group: UnitGroup) -> Said:
             "good",
             _("Arrived on %(day)s. Returns and exchanges until %(until)s."),
         ),
+        "only_faulty": (
+            _("Delivered"),
+            "good",
+            _("Arrived on %(day)s. Returns and exchanges until %(until)s, only for: %(reasons)s."),
+        ),
+        "kept": (_("Delivered"), "good", _("Arrived on %(day)s. Goods of this kind are not taken back.")),
         "window_over": (_("Delivered"), "good", _("Arrived on %(day)s. The time for returns ended on %(until)s.")),
         "returning": (_("Coming back"), "wait", _("Return %(return)s.")),
         "exchanging": (_("Being exchanged"), "wait", _("Exchange %(return)s.")),
@@ -132,7 +140,15 @@ def _standing(group: UnitGroup) -> str:
         return "not_approved"
     if group.state == "refunded" and group.refund_state not in {None, RefundState.SUCCEEDED}:
         return "not_paid"
+    if group.state == "delivered" and group.rules and group.category in group.rules.excluded_categories:
+        return "only_faulty" if claims_of(group.rules) else "kept"
     return group.state
+
+
+def _only_for(group: UnitGroup) -> str:
+    """The reasons for which goods of a kind that stays with the customer may come back all the same."""
+    reasons = claims_of(group.rules) if group.rules else []
+    return _(", ").join(str(Reason(reason).label) for reason in reasons)
 
 
 def about_order(order: Order) -> Said:

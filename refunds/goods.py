@@ -6,7 +6,7 @@ and put beside the refunds and returns that moved them.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from django.utils import timezone
@@ -27,7 +27,7 @@ class UnitGroup:
 
     `until`: the last day on which a return may be asked for. `refund_id`, `return_id`, `replacement_id`: what took the
     units; `refund_state`: how that refund stands. Units that were replaced stand in the parcel of their replacement,
-    and nowhere else.
+    and nowhere else. `rules`: the policy that `until` comes from.
     """
 
     line: LineItem
@@ -41,6 +41,7 @@ class UnitGroup:
     return_id: str | None = None
     replacement_id: str | None = None
     refund_state: str | None = None
+    rules: RefundPolicy | None = field(default=None, compare=False, repr=False)
 
     @property
     def product_name(self) -> str:
@@ -178,6 +179,7 @@ def _travelling(line: LineItem, shipment_line: ShipmentLine, policy: RefundPolic
         shipment_line=shipment_line,
         since=shipment.delivered_at or shipment.shipped_at or shipment.packed_at,
         until=until,
+        rules=policy,
     )
 
 

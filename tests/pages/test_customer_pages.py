@@ -9,12 +9,13 @@ from agent.states import CardState
 from backoffice.words import short_day
 from orders.models import LineItem, ShipmentLine
 from orders.tests import cast
-from orders.tests.factories import FREE_DELIVERY, PICKUP, shipment_body
+from orders.tests.factories import FREE_DELIVERY, PICKUP, line_body, shipment_body
 from refunds.approvals import approve_refund as approve
 from refunds.models import Refund, Return
 from refunds.redeem import redeem
 from refunds.tests.ask import ask
 from refunds.tests.going_back import returned
+from refunds.tests.old_rules import published_long_ago
 from tests.pages.coming_back import return_of
 from tests.pages.visiting import JSON, exchange_card, refund_card, said, signed_in, stranger, text_of
 
@@ -259,6 +260,21 @@ def test_an_order_whose_refund_waits_for_a_second_person_is_not_called_cancelled
     approve(refund_id=Refund.objects.get().pk, actor=cast.staff("supervisor"))
     for name, address in lists:
         assert re.search(r"7009.* 已取消", words_of(text_of(signed_in(name).get(address))))
+
+
+@pytest.mark.parametrize(
+    ("faults", "said"),
+    [(["defective", "wrong_item"], "前可退換貨，僅限：商品瑕疵、寄錯商品"), ([], "這類商品不接受退換貨")],
+)
+def test_of_goods_that_are_not_taken_back_no_return_is_promised_but_for_the_shops_fault(
+    faults: list[str], said: str
+) -> None:
+    published_long_ago(excluded_categories=["hygiene"], shop_fault_reasons=faults)
+    order = cast.place("7010", lines=[line_body(1, "牙刷", 90, category="hygiene")], shipments=[shipment_body({1: 1})])
+    for name, address in (("ming", f"/orders/{order.number}/"), ("staff", f"/staff/orders/{order.number}/")):
+        page = text_of(signed_in(name).get(address))
+        assert said in page
+        assert "前可退換貨。" not in page
 
 
 def test_what_to_do_with_goods_that_go_back_depends_on_how_they_came() -> None:
