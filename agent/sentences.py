@@ -27,6 +27,9 @@ _ON_ITS_WAY: Final = _(
 _ELSEWHERE_UNDONE: Final = _(
     "That %(amount)s was given back in another way was entered by mistake: it does not count (%(number)s)."
 )
+_SAME_AS: Final = _(
+    "The %(amount)s that were given back in another way are your refund %(same)s: they count once (%(number)s)."
+)
 _WAITS: Final = _(
     "The payment provider takes your refund of %(amount)s from %(moment)s on. It is sent by itself then, to %(to)s "
     "(%(number)s)."
@@ -79,7 +82,8 @@ def of_refund(refund: Refund) -> str:
         "number": refund.pk,
     }
     if refund.kind == RefundKind.ELSEWHERE and refund.state == RefundState.REJECTED:
-        return str(_ELSEWHERE_UNDONE) % words
+        undone = _SAME_AS if refund.same_as_id else _ELSEWHERE_UNDONE
+        return str(undone) % {**words, "same": refund.same_as_id}
     if refund.state in {RefundState.SUCCEEDED, RefundState.FAILED} and any(to["by"] == "hand" for to in shares):
         return _paid_by_hand(refund, words)
     if refund.kind == RefundKind.ELSEWHERE:

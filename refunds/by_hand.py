@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from django.db import transaction
+from django.db.models import Q
 
 from orders import audit
 from orders.actors import Actor
@@ -15,7 +16,7 @@ from refunds import errors, locks, numbers, outcome, reported_before, selectors
 from refunds.choices import clean_note
 from refunds.models import Refund, RefundAllocation
 from refunds.retry import unpaid_parts
-from refunds.states import AllocationState
+from refunds.states import AllocationState, AttemptOutcome
 
 RECORD: Final = "refunds.record_elsewhere"
 
@@ -25,10 +26,10 @@ def paid_by_hand(*, refund_id: str, external_ref: str, actor: Actor, note: str) 
 
     By staff with `refunds.record_elsewhere`, who write what they did. A part that is still on its way, or that the
     gateway reports to have paid (`attention.settle`), is not among them. Under the number of a refund that the provider
-    has reported and nobody has explained yet, it is that one: its booking is taken back. Told once more under the same
-    number, nothing changes. Raises NotAllowed, NotFound, InvalidInput (`note`), and Refusal wrong_state (nothing of it
-    was refused), paid_already, reference_reused, or reported_already (the provider has reported one of the same amount
-    under another number).
+    has reported and nobody has explained yet, it is that one: its booking is taken back, and only the part of its
+    payment and amount is paid. Told once more under the same number, nothing changes. Raises NotAllowed, NotFound,
+    InvalidInput (`note`), and Refusal wrong_state (nothing of it was refused), paid_already, reference_reused, or
+    reported_already (the provider has reported one of the same amount under another number).
     """
     actor.require_staff(RECORD)
     text = clean_note(note, required=True)
@@ -40,31 +41,37 @@ def _paid(refund_id: str, external_ref: str, actor: Actor, note: str) -> Refund:
     order, refund = locks.order_and_refund(refund_id)
     if _paid_before(refund, external_ref):
         return refund
-    parts = unpaid_parts(refund)
+    parts = reported_before.require_meant(unpaid_parts(refund), external_ref)
     reported = reported_before.same_money(parts, external_ref)
+    parts = [part for part in parts if part.pk in reported] or parts
     _require_free(order, external_ref, reported)
     numbers.require_of_no_other_order(order, external_ref, {part.payment.provider for part in parts})
     for booking in reported.values():
         locked = locks.refund_of_locked_order(booking.pk)
-        reported_before.take_back(locked, order=order, actor=actor, reason=note)
+        reported_before.take_back(locked, order=order, actor=actor, reason=note, same_as=refund)
     if refund.external_ref is None:  # parts that are refused later are paid under numbers of their own
         refund.external_ref = external_ref
         refund.save(update_fields=["external_ref"])
     for part in parts:
-        number = (reported[part.pk].external_ref if part.pk in reported else None) or external_ref
-        part.state, part.external_ref = AllocationState.SUCCEEDED, number
+        part.state, part.external_ref = AllocationState.SUCCEEDED, external_ref
         part.save(update_fields=["state", "external_ref"])
-        _record(refund, part, number, actor, note)
+        _record(refund, part, external_ref, actor, note)
     outcome.follow_allocations(refund, actor=actor, reason=note)
     return refund
 
 
 def _paid_before(refund: Refund, external_ref: str) -> bool:
-    """Whether it is told once more: a part was paid under that number, and no other is left to be paid."""
-    states = set(refund.allocations.filter(external_ref=external_ref).values_list("state", flat=True))
-    return (
-        states == {AllocationState.SUCCEEDED} and not refund.allocations.filter(state=AllocationState.FAILED).exists()
-    )
+    """Whether it is told once more: a part was paid under that number, and no other is left that it can mean.
+
+    The provider may have reported by now that it is its own payment.
+    """
+    by_provider = Q(attempts__outcome=AttemptOutcome.SUCCEEDED, attempts__provider_refund_id=external_ref)
+    told = refund.allocations.filter(Q(external_ref=external_ref) | by_provider)
+    if set(told.values_list("state", flat=True)) != {AllocationState.SUCCEEDED}:
+        return False
+    if reported_before.was_reported(refund, external_ref):
+        return True
+    return not refund.allocations.filter(state=AllocationState.FAILED).exists()
 
 
 def _require_free(order: Order, external_ref: str, reported: Mapping[str, Refund]) -> None:

@@ -34,6 +34,8 @@ def state_text(refund: Refund) -> str:
         return _("The payment provider takes it from %(moment)s on") % {"moment": at_time(until)}
     if refund.state == RefundState.FAILED and _partly_paid(refund):
         return _("The payment provider refused a part of it; the shop is looking into it")
+    if refund.same_as_id:
+        return _("It has turned out to be %(number)s, which counts instead") % {"number": refund.same_as_id}
     if refund.kind == RefundKind.ELSEWHERE:
         return str(_ELSEWHERE[RefundState(refund.state)])
     return str(_TEXTS[RefundState(refund.state)])
@@ -42,13 +44,12 @@ def state_text(refund: Refund) -> str:
 def number_by_hand(refund: Refund, part: RefundAllocation) -> str:
     """Under which number a person has paid this part, in cash or by transfer; empty if a payment provider has.
 
-    What a provider has reported by itself went back through it.
+    What a provider has reported by itself went back through it. A part that an attempt has paid has no such number.
     """
-    if part.state != AllocationState.SUCCEEDED:
-        return ""
-    if refund.kind != RefundKind.ELSEWHERE:
-        return part.external_ref
-    return (refund.external_ref or "") if refund.confirmed_by_kind == Asker.STAFF else ""
+    if refund.kind == RefundKind.ELSEWHERE:  # also one that did not take place: its number has been freed since
+        number = (refund.external_ref or "").removesuffix(f"~{refund.pk}")
+        return number if refund.confirmed_by_kind == Asker.STAFF else ""
+    return part.external_ref if part.state == AllocationState.SUCCEEDED else ""
 
 
 def paid_by_hand(number: str) -> str:

@@ -92,7 +92,8 @@ def _count_once(order: Order, attempt: GatewayAttempt, line: ProviderRefund) -> 
     attempt.refresh_from_db(fields=["outcome"])
     if booking.needs_assignment and booking.amount == line.amount and attempt.outcome == AttemptOutcome.SUCCEEDED:
         locked = locks.refund_of_locked_order(booking.pk)
-        reported_before.take_back(locked, order=order, actor=WATCH, reason=attempt.allocation.refund_id)
+        refund = attempt.allocation.refund
+        reported_before.take_back(locked, order=order, actor=WATCH, reason=refund.pk, same_as=refund)
     else:
         _tell_of_two(attempt, line, booking)
 

@@ -48,29 +48,64 @@ def require_not_ours(order: Order, number: str) -> None:
 
 
 def same_money(parts: Sequence[RefundAllocation], number: str) -> dict[str, Refund]:
-    """Which reported refund each of these parts is, by the part's key, when a person says they were paid as `number`.
+    """Which of these parts the reported refund of that number is, by the part's key: of its payment and its amount.
 
-    The one of that number, and then for the other parts those of their amounts. Raises `reported_already` where the
-    number is none of theirs.
+    A person says that they were paid under that number. One refund of a provider's is one part, and the others have
+    numbers of their own. Empty where nobody has reported the number; but raises `reported_already` where one of the
+    parts may be what was reported under another.
     """
-    found = {
-        part.pk: booking
-        for part in parts
-        for booking in _like(part.refund.order_id, part.payment_id, part.amount, number)[:1]
-    }
-    if found and all(booking.external_ref != number for booking in found.values()):
-        raise _already(next(iter(found.values())))
-    return found
+    like = [(part, _like(part.refund.order_id, part.payment_id, part.amount)) for part in parts]
+    for part, bookings in like:
+        for booking in bookings:
+            if booking.external_ref == number:
+                return {part.pk: booking}
+    for _part, bookings in like:
+        for booking in bookings:
+            raise _already(booking)
+    return {}
+
+
+def require_meant(parts: Sequence[RefundAllocation], number: str) -> list[RefundAllocation]:
+    """Of these parts those that a person can mean by that number, where the provider has reported it unbooked.
+
+    It is the part of its payment and amount; where that is none of them, raises the refusal `reference_reused`.
+    """
+    order_id = parts[0].refund.order_id
+    told = _not_booked().filter(order=order_id, facts__provider_refund_id=number).first()
+    if told is None:
+        return list(parts)
+    meant = [part for part in parts if (part.payment_id, part.amount) == _money_of(told)]
+    if not meant:
+        raise errors.reference_reused("external_ref")
+    return meant
+
+
+def _money_of(told: StaffAlert) -> tuple[str | None, int | None]:
+    return told.facts.get("payment_id"), told.facts.get("amount")
+
+
+def _not_booked() -> QuerySet[StaffAlert]:
+    """Refunds that the provider has reported and that could not be booked."""
+    return StaffAlert.objects.filter(kind=AlertKind.NOT_ANNOUNCED, refund=None)
 
 
 def _already(booking: Refund) -> Refusal:
     return errors.reported_already(booking.external_ref or "", booking.amount, booking.currency, booking.pk)
 
 
-def _like(order_id: int, payment_id: str, amount: int, number: str = "") -> list[Refund]:
-    """Of that payment and amount; the one of that number before the others."""
-    rows = unexplained().filter(order=order_id, allocations__payment=payment_id, amount=amount)
-    return sorted(rows, key=lambda booking: booking.external_ref != number)
+def _like(order_id: int, payment_id: str, amount: int) -> list[Refund]:
+    """Of that payment and amount; the oldest first."""
+    return list(unexplained().filter(order=order_id, allocations__payment=payment_id, amount=amount))
+
+
+def was_reported(refund: Refund, number: str) -> bool:
+    """Whether the provider had reported a part of it under this number before a person told of it."""
+    return Refund.objects.filter(same_as=refund, external_ref__startswith=f"{_cut(number)}~").exists()
+
+
+def _cut(number: str) -> str:
+    """So that it has room for what is put behind it."""
+    return number[:LONGEST_REF]
 
 
 def require_nothing_reported(order: Order) -> None:
@@ -81,18 +116,20 @@ def require_nothing_reported(order: Order) -> None:
     booked = Refund.objects.filter(order=order, needs_assignment=True).exclude(state__in=RELEASED).first()
     if booked is not None:
         raise errors.may_be_paid(booked.external_ref or booked.pk)
-    told = StaffAlert.objects.filter(kind=AlertKind.NOT_ANNOUNCED, order=order, refund=None, settled_at=None).first()
+    told = _not_booked().filter(order=order, settled_at=None).first()
     if told is not None:
         raise errors.may_be_paid(str(told.facts.get("provider_refund_id", told.subject)))
 
 
-def take_back(refund: Refund, *, order: Order, actor: Actor, reason: str) -> None:
+def take_back(refund: Refund, *, order: Order, actor: Actor, reason: str, same_as: Refund | None = None) -> None:
     """A booking of a refund made elsewhere is none: its goods count as kept, the payment has its money again.
 
-    Its number is free for what it really is. With the order and the refund locked.
+    `same_as`: what it has turned out to be, which counts instead; without it, a mistake. Its number is free for what it
+    really is. With the order and the refund locked.
     """
     fields = {
-        "external_ref": f"{refund.external_ref}"[:LONGEST_REF] + f"~{refund.pk}",
+        "external_ref": f"{_cut(refund.external_ref or '')}~{refund.pk}",
+        "same_as": same_as,
         "needs_assignment": False,
         "decided_by": actor.user,
         "decision_reason": reason,

@@ -5,6 +5,8 @@ from django.utils import translation
 
 from agent import sentences
 from orders.tests import cast
+from refunds.elsewhere_undone import undo
+from refunds.models import Refund
 from refunds.tests.test_elsewhere import book
 from refunds.tests.test_elsewhere_as_told import by_hand, refused
 
@@ -26,3 +28,15 @@ def test_of_a_refund_in_two_ways_each_amount_is_told_with_its_way() -> None:
 
 def test_a_refund_that_a_person_made_elsewhere_is_told_with_its_number() -> None:
     assert "re_77" in sentences.of_refund(book(cast.order_5531(), 100, lines=[], for_goods=False))
+
+
+@translation.override("en")
+def test_money_that_turned_out_to_be_a_refund_is_told_as_that_and_a_slip_as_a_slip() -> None:
+    order = cast.order_5531()
+    slip, merged = book(order, 100), book(order, 80, external_ref="re_78")
+    undo(refund_id=slip.pk, actor=cast.staff("supervisor"), note="打錯訂單了")
+    assert "entered by mistake" in sentences.of_refund(Refund.objects.get(pk=slip.pk))
+    other = by_hand(refused())
+    Refund.objects.filter(pk=merged.pk).update(state="rejected", needs_assignment=False, same_as=other)
+    said = sentences.of_refund(Refund.objects.get(pk=merged.pk))
+    assert (f"are your refund {other.pk}" in said, "mistake" in said) == (True, False)

@@ -45,8 +45,10 @@ class ByHandView(APIView):
         summary="Say that the refused parts of a refund were paid back by hand",
         description=(
             "For parts that no machine could pay, such as cash on delivery: they count as paid from then on, under the "
-            "number in `external_ref`; the same number again changes nothing. Parts of which the provider has reported "
-            "a payment are not among them. 409 where nothing of it was refused. Staff with `refunds.record_elsewhere`."
+            "number in `external_ref`; the same number again changes nothing. Under the number of a refund that the "
+            "provider has reported, only the part of its payment and amount is paid. Parts of which the provider has "
+            "reported a payment are not among them. 409 where nothing of it was refused. Staff with "
+            "`refunds.record_elsewhere`."
         ),
         request=ByHandBody,
         responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},

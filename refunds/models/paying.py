@@ -33,6 +33,10 @@ class Refund(models.Model):
     external_ref = models.CharField(_("number elsewhere"), max_length=120, null=True, blank=True)
     # Elsewhere only: until a person says for which goods it was, nothing can be worked out for the order.
     needs_assignment = models.BooleanField(_("goods not entered yet"), default=False)
+    # Elsewhere only, and taken back: the refund that it has turned out to be, and that counts instead.
+    same_as = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="+", verbose_name=_("turned out to be")
+    )
     order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="refunds", verbose_name=_("order"))
     amount = models.PositiveBigIntegerField(_("amount"))
     currency = models.CharField(_("currency"), max_length=3)
@@ -81,6 +85,10 @@ class Refund(models.Model):
             models.CheckConstraint(
                 condition=Q(needs_assignment=False) | Q(kind=RefundKind.ELSEWHERE, quote__isnull=True),
                 name="only_elsewhere_waits_for_its_goods",
+            ),
+            models.CheckConstraint(
+                condition=Q(same_as=None) | Q(kind=RefundKind.ELSEWHERE, state=RefundState.REJECTED),
+                name="only_elsewhere_turns_out_to_be_another",
             ),
         ]
 

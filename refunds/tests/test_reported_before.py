@@ -9,6 +9,7 @@ from django.utils import timezone
 from orders.errors import Refusal
 from orders.models import Order
 from orders.tests import cast
+from orders.tests.factories import payment_body
 from orders.tests.race import at_once
 from refunds import attention, books, elsewhere, given_back, reported, selectors, stripe_facts, tasks
 from refunds.by_hand import paid_by_hand
@@ -111,6 +112,58 @@ def test_of_two_reported_ones_a_person_means_one(stripe: Stripe, order: Order) -
     by_hand(refund, "re_2")
     told_in_every_way(stripe)
     assert (counted(order), bookings()) == ((760, 760), [(380, "succeeded"), (380, "rejected")])
+    assert Refund.objects.get(external_ref__startswith="re_2~").same_as == refund
+
+
+def two_parts_refused(stripe: Stripe) -> Refund:
+    """1,200 on two cards, 1,000 and 200; both are refused."""
+    stripe.charge("ch_1", 100_000, payment_intent="pi_1")
+    stripe.charge("ch_2", 58_000, payment_intent="pi_2")
+    cards = [(1000, "p1", "ch_1"), (580, "p2", "ch_2")]
+    payments = [
+        {**payment_body(amount, external_id=name), "provider": "stripe", "provider_ref": charge}
+        for amount, name, charge in cards
+    ]
+    refund = pending_refund(cast.place("6602", payments=payments), (1, 1, "other"))
+    stripe.faults += [Fault(status=402), Fault(status=402)]
+    tasks.send_refund(refund.pk)
+    return refund
+
+
+def parts(refund: Refund) -> list[tuple[int, str, str]]:
+    return list(refund.allocations.order_by("position").values_list("amount", "state", "external_ref"))
+
+
+def test_one_number_of_the_providers_pays_the_part_that_it_is_and_no_other(stripe: Stripe) -> None:
+    refund = two_parts_refused(stripe)
+    stripe.refund_at_the_desk("ch_2", 20_000)
+    reports("refund.created", refund_told(stripe))
+    for _ in range(2):
+        assert by_hand(refund, "re_1").state == RefundState.FAILED
+        assert parts(refund) == [(1000, "failed", ""), (200, "succeeded", "re_1")]
+    assert by_hand(refund, "匯款 4411").state == RefundState.SUCCEEDED
+    assert parts(refund) == [(1000, "succeeded", "匯款 4411"), (200, "succeeded", "re_1")]
+
+
+def test_each_of_two_that_were_reported_is_told_under_its_own_number(stripe: Stripe) -> None:
+    refund = two_parts_refused(stripe)
+    for charge, amount in (("ch_1", 100_000), ("ch_2", 20_000)):
+        stripe.refund_at_the_desk(charge, amount)
+        reports("refund.created", refund_told(stripe))
+    assert bookings() == [(200, "succeeded")]  # the other could not be booked: its payment has nothing left
+    assert by_hand(refund, "re_1").state == RefundState.FAILED
+    assert parts(refund) == [(1000, "succeeded", "re_1"), (200, "failed", "")]
+    assert by_hand(refund, "re_2").state == RefundState.SUCCEEDED
+    assert bookings() == [(200, "rejected")]
+
+
+def test_what_was_reported_and_could_not_be_booked_pays_no_part_of_another_sum(stripe: Stripe) -> None:
+    refund = two_parts_refused(stripe)
+    stripe.refund_at_the_desk("ch_1", 90_000)
+    reports("refund.created", refund_told(stripe))
+    with pytest.raises(Refusal) as caught:
+        by_hand(refund, "re_1")
+    assert (caught.value.code, state_of(refund)) == ("reference_reused", RefundState.FAILED)
 
 
 def test_a_person_and_a_report_at_the_same_moment_count_it_once(stripe: Stripe, order: Order) -> None:
@@ -146,9 +199,21 @@ def test_under_another_number_somebody_looks_into_it_and_then_it_counts_once(str
     by_hand(refund, "匯款 4411")
     told_in_every_way(stripe)
     assert list(selectors.needs_a_look()) == [refund]
-    attention.settle(refund_id=refund.pk, actor=cast.staff(), note="匯款已收回")
+    attention.settle(refund_id=refund.pk, actor=cast.staff(), note="匯款已收回", stands="provider")
     assert (counted(order), outcomes()) == ((380, 380), [(1, "succeeded")])
     assert not selectors.needs_a_look().exists()
+
+
+def test_another_sum_under_the_number_of_ours_is_nothing_that_a_machine_takes_back(
+    stripe: Stripe, order: Order
+) -> None:
+    stripe.faults.append(Fault(hang_up=True, acted=True))
+    tasks.send_refund(pending_refund(order, (2, 1, "other")).pk)
+    body = {"external_ref": "re_1", "amount": 100, "payment_id": cast.payment(order).pk, "note": "後台看到的"}
+    elsewhere.record(order=order, body=body, actor=cast.staff("supervisor"))
+    told_in_every_way(stripe)
+    assert (counted(order)[0], bookings()) == (480, [(100, "succeeded")])
+    assert alerts_of(AlertKind.DIFFERENCE) == ["stripe:booked_twice:re_1"]
 
 
 def test_what_a_person_has_booked_while_it_was_in_doubt_is_told_when_it_turns_out_to_be_ours(

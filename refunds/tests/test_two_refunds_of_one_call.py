@@ -15,7 +15,7 @@ from orders.tests.factories import payment_body
 from refunds import alerts, books, send, tasks
 from refunds.attention import admit_failure
 from refunds.by_hand import paid_by_hand
-from refunds.elsewhere import assign
+from refunds.elsewhere import assign, record
 from refunds.models import GatewayAttempt, Refund, StaffAlert
 from refunds.retry import retry
 from refunds.states import AlertKind, RefundState
@@ -41,7 +41,7 @@ def refund(order: Order) -> Refund:
 def twin(stripe: Stripe, **changes: Any) -> dict[str, Any]:
     """Stripe had forgotten the key, and has made another refund for the same call."""
     key = GatewayAttempt.objects.get().idempotency_key
-    return stripe.refund_at_the_desk("ch_1", 38_000, metadata={"idempotency_key": key}, **changes)
+    return stripe.refund_at_the_desk("ch_1", **{"amount": 38_000, "metadata": {"idempotency_key": key}, **changes})
 
 
 def compared() -> list[str]:
@@ -182,6 +182,28 @@ def test_told_once_more_the_other_one_is_ours_and_counts_once(stripe: Stripe, re
     assert (state_of(refund), outcomes()) == (RefundState.SUCCEEDED, [(1, "succeeded")])
     assert Refund.objects.get(external_ref__startswith="re_2~").state == RefundState.REJECTED
     assert cast.payment(refund.order).refunded_amount == 380
+
+
+def test_a_second_one_of_another_sum_is_not_ours(stripe: Stripe, refund: Refund) -> None:
+    tasks.send_refund(refund.pk)
+    reports("refund.created", twin(stripe, amount=10_000))
+    ours_fails(stripe, refund)
+    told_of_the_refund(stripe)
+    assert (state_of(refund), GatewayAttempt.objects.get().trouble) == (RefundState.FAILED, "")
+    assert (booked(), sent_once_more(refund)) == ([("re_2", 100)], "may_be_paid")
+
+
+def test_nor_is_one_that_a_person_had_found_once_ours_was_paid_by_hand(stripe: Stripe, refund: Refund) -> None:
+    """Both count in our books, and neither is a trouble of the attempt that has failed."""
+    tasks.send_refund(refund.pk)
+    ours_fails(stripe, refund)
+    twin(stripe)
+    facts = {"external_ref": "re_2", "amount": 380, "payment_id": cast.payment(refund.order).pk, "note": "後台看到的"}
+    record(order=refund.order, body=facts, actor=cast.staff("supervisor"))
+    paid_by_hand(refund_id=refund.pk, external_ref="匯款 0412", actor=cast.staff("supervisor"), note="匯了")
+    told_of_the_refund(stripe)
+    assert (state_of(refund), GatewayAttempt.objects.get().trouble) == (RefundState.SUCCEEDED, "")
+    assert cast.payment(refund.order).refunded_amount == 760
 
 
 def test_one_that_could_not_be_booked_keeps_ours_back_until_its_alert_is_settled(stripe: Stripe) -> None:
