@@ -1,7 +1,8 @@
 """A person settles with the payment provider what no machine may.
 
 That is: paid or under way after a refusal, another sum than asked, or failed after it was paid. `settle` says that it
-is paid; `admit_failure`, that it has failed: what was reported so after it was paid, or was under way after a refusal.
+is paid, and by which payment where a person has paid it by hand as well; `admit_failure`, that it has failed: what was
+reported so after it was paid, or was under way after a refusal.
 """
 
 from collections.abc import Sequence
@@ -9,30 +10,35 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from orders import audit
 from orders.actors import Actor
+from orders.errors import InvalidInput
 from refunds import errors, locks, outcome
 from refunds.choices import clean_note
 from refunds.holding import MoneyMoved, hold_money, release_money
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
 from refunds.retry import RETRY
-from refunds.states import MAY_HAVE_FAILED, UNDECIDED, AllocationState, AttemptOutcome, Trouble
+from refunds.states import MAY_HAVE_FAILED, UNDECIDED, AllocationState, AttemptOutcome, Stands, Trouble
 
 
 @transaction.atomic
-def settle(*, refund_id: str, actor: Actor, note: str) -> Refund:
-    """Say that the provider has in the end paid every troubled part of the refund once, and exactly as asked.
+def settle(*, refund_id: str, actor: Actor, note: str, stands: str | None = None) -> Refund:
+    """Say that every troubled part of the refund is in the end paid once, and exactly as asked.
 
     By staff with `refunds.retry_refund`, who write what they did. A part that counted as refused or in doubt is paid
-    from then on, by the payment that has really paid it. Raises NotAllowed, NotFound, InvalidInput (`note`), and
-    Refusal wrong_state where there is nothing to settle, or where a newer attempt of the same part is still on its way,
-    or payment_cannot_take where the books of the payment that has paid are full.
+    from then on, by the payment that has really paid it. `stands`, of parts that were paid by hand as well: *hand*, as
+    if nothing is said: what was paid by hand, and the provider's payment is taken back there; or *provider*: what was
+    paid by hand has come back, or never left. Raises NotAllowed, NotFound, InvalidInput (`note`; `stands`, where
+    nothing was paid by hand), and Refusal wrong_state where there is nothing to settle, or where a newer attempt of the
+    same part is still on its way, or payment_cannot_take where the books of the payment that has paid are full.
     """
     text, refund, attempts = _troubled(refund_id, actor, note)
+    _require_choice(stands, attempts)
     for attempt in attempts:
         _, allocation = locks.refund_and_allocation(attempt.allocation_id)
-        _settle(attempt, allocation, refund, actor, text)
+        _settle(attempt, allocation, refund, actor, text, stands or Stands.HAND)
     outcome.follow_allocations(refund, actor=actor, reason=text)
     return refund
 
@@ -42,14 +48,16 @@ def admit_failure(*, refund_id: str, actor: Actor, note: str) -> Refund:
     """Say that what may have failed (`MAY_HAVE_FAILED`) has: the money is with the shop.
 
     Each such part is refused from then on, so that it can be sent once more (`retry.py`) or paid by hand, unless it was
-    since the first refusal. As `settle`; Refusal wrong_state where no part was reported so.
+    since the first refusal: then it is paid. As `settle`; Refusal wrong_state where no part was reported so.
     """
     text, refund, attempts = _troubled(refund_id, actor, note, trouble__in=MAY_HAVE_FAILED)
     for attempt in attempts:
         _, allocation = locks.refund_and_allocation(attempt.allocation_id)
         if attempt.trouble == Trouble.FAILED_AFTER_PAYMENT:  # the other kind counted as refused all the time
-            allocation.state = AllocationState.FAILED
-            allocation.save(update_fields=["state"])
+            by_hand = number_by_hand(attempt, allocation)
+            allocation.state = AllocationState.SUCCEEDED if by_hand else AllocationState.FAILED
+            allocation.external_ref = by_hand
+            allocation.save(update_fields=["state", "external_ref"])
         # No trouble any more but a plain refusal; what it was stays in the history.
         fields = {"outcome": AttemptOutcome.REFUSED, "trouble": "", "settled_at": timezone.now()}
         GatewayAttempt.objects.filter(pk=attempt.pk).update(**fields)
@@ -64,31 +72,48 @@ def _troubled(refund_id: str, actor: Actor, note: str, **which: Any) -> tuple[st
     text = clean_note(note, required=True)
     _, refund = locks.order_and_refund(refund_id)
     troubled = GatewayAttempt.objects.filter(allocation__refund=refund, settled_at=None, **which).exclude(trouble="")
-    attempts = list(troubled.select_related("payment").order_by("pk"))
+    attempts = list(troubled.select_related("payment", "allocation").order_by("pk"))
     if not attempts:
         raise errors.wrong_state(f"{refund.pk} ({refund.get_state_display()})")
     return text, refund, attempts
 
 
-def _settle(attempt: GatewayAttempt, allocation: RefundAllocation, refund: Refund, actor: Actor, note: str) -> None:
+def _require_choice(stands: str | None, attempts: Sequence[GatewayAttempt]) -> None:
+    if stands not in {None, *Stands.values}:
+        raise InvalidInput("stands", _("Say which payment counts: hand or provider."))
+    if stands == Stands.HAND and not any(number_by_hand(each, each.allocation) for each in attempts):
+        raise InvalidInput("stands", _("No part of it was paid by hand."))
+
+
+def number_by_hand(attempt: GatewayAttempt, allocation: RefundAllocation) -> str:
+    """Under which number a person has paid the part beside this attempt; empty if that is the attempt's own payment."""
+    number = allocation.external_ref
+    return number if number != attempt.provider_refund_id else ""
+
+
+def _settle(
+    attempt: GatewayAttempt, allocation: RefundAllocation, refund: Refund, actor: Actor, note: str, stands: str
+) -> None:
     newer = allocation.attempts.filter(number__gt=attempt.number, outcome__in=UNDECIDED)
     if newer.exists():
         raise errors.wrong_state(f"{refund.pk} ({refund.get_state_display()})")
-    booked_on = allocation.payment_id
-    if allocation.state != AllocationState.SUCCEEDED:
+    booked_on, number = allocation.payment_id, allocation.external_ref
+    by_hand = number_by_hand(attempt, allocation)
+    if allocation.state != AllocationState.SUCCEEDED or (number and not (by_hand and stands == Stands.HAND)):
         _book_where_it_was_paid(attempt, allocation, refund)
         outcome.count_as_paid(attempt, allocation)
-    elif _was_paid_by_hand(attempt, allocation):
-        outcome.count_as_paid(attempt, allocation)  # one payment in the end, and the provider has made it
+        _free(number, refund)
     GatewayAttempt.objects.filter(pk=attempt.pk).update(settled_at=timezone.now())
     moved = {"booked_on": {"before": booked_on, "after": allocation.payment_id}}
-    _audit("attempt.settled", attempt, refund, actor, note, moved)
+    told = {"paid_by_hand": by_hand, "stands": stands} if by_hand else {}
+    _audit("attempt.settled", attempt, refund, actor, note, moved | told)
 
 
-def _was_paid_by_hand(attempt: GatewayAttempt, allocation: RefundAllocation) -> bool:
-    if attempt.trouble != Trouble.PAID_AFTER_REFUSAL or attempt.payment_id != allocation.payment_id:
-        return False
-    return not allocation.attempts.filter(outcome=AttemptOutcome.SUCCEEDED).exists()
+def _free(number: str, refund: Refund) -> None:
+    """Nothing was paid under it in the end: it may be entered for what it really is."""
+    if number and refund.external_ref == number and not refund.allocations.filter(external_ref=number).exists():
+        refund.external_ref = None
+        refund.save(update_fields=["external_ref"])
 
 
 def _audit(

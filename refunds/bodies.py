@@ -13,6 +13,7 @@ from refunds.states import (
     QuoteState,
     RefundKind,
     RefundState,
+    Stands,
 )
 
 
@@ -33,6 +34,12 @@ class NeededNoteBody(StrictBody):
     """Why, in the words of whoever acts; needed."""
 
     note = NoteText()
+
+
+class SettleBody(NeededNoteBody):
+    """`stands`, where a part was paid by hand and by its provider: which payment counts. Left out, that by hand."""
+
+    stands = serializers.ChoiceField(choices=Stands.choices, required=False)
 
 
 class ReasonBody(StrictBody):

@@ -55,7 +55,8 @@ def move_refund(*, refund: Refund, to: RefundState, actor: Actor, reason: str = 
     moves = ELSEWHERE_MOVES if refund.kind == RefundKind.ELSEWHERE else REFUND_MOVES
     if to not in moves[before]:
         raise WrongMove(f"{refund.pk}: {before} → {to}")
-    if to in FINISHED or before in FINISHED:
+    # What was made elsewhere keeps the day on which it was paid back, as it was told.
+    if refund.kind != RefundKind.ELSEWHERE and (to in FINISHED or before in FINISHED):
         fields["finished_at"] = timezone.now() if to in FINISHED else None
     if Refund.objects.filter(pk=refund.pk, state=before).update(state=to, **fields) != 1:
         raise WrongMove(f"{refund.pk} is not {before} any more")
@@ -67,8 +68,9 @@ def record_state(
     refund: Refund, actor: Actor, *, outcome: dict[str, Any], chosen: dict[str, Any] | None = None
 ) -> None:
     """The audit row and the notice of the state that the refund has come into."""
+    undone = refund.kind == RefundKind.ELSEWHERE and refund.state == RefundState.REJECTED
     audit.record(
-        action=f"refund.{refund.state}",
+        action="refund.undone" if undone else f"refund.{refund.state}",
         actor=actor,
         subject_type="refund",
         subject_id=refund.pk,
@@ -138,11 +140,11 @@ def _is_told_by_hand(allocation: RefundAllocation, attempt: GatewayAttempt, answ
 
 
 def count_as_paid(attempt: GatewayAttempt, allocation: RefundAllocation, **fields: Any) -> None:
-    """This attempt is the one that has paid its allocation. With the refund and the allocation locked."""
+    """This attempt is the one that has paid its allocation, and nobody by hand. With the refund and it locked."""
     now = timezone.now()
     GatewayAttempt.objects.filter(pk=attempt.pk).update(outcome=AttemptOutcome.SUCCEEDED, answered_at=now, **fields)
-    allocation.state = AllocationState.SUCCEEDED
-    allocation.save(update_fields=["state"])
+    allocation.state, allocation.external_ref = AllocationState.SUCCEEDED, ""
+    allocation.save(update_fields=["state", "external_ref"])
 
 
 def _flag(
@@ -256,13 +258,14 @@ def _doubt_again(known: GatewayAttempt, pending: StillPending, refund: Refund, a
 
 
 def _end_late_doubt(attempt: GatewayAttempt, fields: dict[str, Any]) -> None:
-    """What was reported as under way after a refusal has failed: the first no was right, and nobody need see to it."""
+    """What was reported as paid or under way after a refusal has failed: the first no was right, whatever a person
+    has said of it since, and nobody need see to it."""
     with transaction.atomic():
         refund, _ = locks.refund_and_allocation(attempt.allocation_id)
         doubted = GatewayAttempt.objects.filter(
             pk=attempt.pk,
-            trouble=Trouble.PENDING_AFTER_REFUSAL,
-            settled_at=None,
+            outcome=AttemptOutcome.REFUSED,
+            trouble__in=[Trouble.PAID_AFTER_REFUSAL, Trouble.PENDING_AFTER_REFUSAL],
             provider_refund_id=fields["provider_refund_id"],
         )
         if doubted.update(trouble="", **fields) == 1:

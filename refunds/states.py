@@ -129,6 +129,13 @@ class Trouble(models.TextChoices):
 MAY_HAVE_FAILED = frozenset({Trouble.FAILED_AFTER_PAYMENT, Trouble.PENDING_AFTER_REFUSAL})
 
 
+class Stands(models.TextChoices):
+    """Which payment of a part counts, where a person has paid it by hand and its provider reports to have paid it."""
+
+    HAND = "hand", _("what was paid by hand")
+    PROVIDER = "provider", _("what the provider has paid")
+
+
 class ReturnKind(models.TextChoices):
     REFUND = "refund", _("return for a refund")
     EXCHANGE = "exchange", _("exchange")

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from orders.models import Payment
 from orders.money import format_money
 from refunds import selectors
+from refunds.attention import number_by_hand
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
 from refunds.settling import by_machine
 from refunds.states import MAY_HAVE_FAILED, NOT_TO_BE_SENT, RELEASED, AllocationState, AttemptOutcome, RefundState
@@ -18,6 +19,7 @@ from refunds.states import MAY_HAVE_FAILED, NOT_TO_BE_SENT, RELEASED, Allocation
 class RefundRow:
     """`problem` says what has to be looked at, or is empty; `others` are payments that could take what was refused.
 
+    `paid_by_hand`: numbers under which a person has paid what the provider reports to have paid as well.
     `let_go`: nothing of it is paid any more, and how its parts had stood says nothing.
     """
 
@@ -26,6 +28,7 @@ class RefundRow:
     can_be_sent_again: bool
     others: list[Payment]
     has_to_be_settled: bool
+    paid_by_hand: str
     may_have_failed: bool
     has_to_be_assigned: bool
     let_go: bool
@@ -56,6 +59,7 @@ def _row(refund: Refund) -> RefundRow:
         can_be_sent_again=sendable,
         others=_others(refund, _sum(refused)) if sendable else [],
         has_to_be_settled=bool(unsettled),
+        paid_by_hand=_by_hand(parts),
         may_have_failed=any(attempt.trouble in MAY_HAVE_FAILED for attempt in unsettled),
         has_to_be_assigned=refund.needs_assignment,
         let_go=refund.state in RELEASED,
@@ -66,6 +70,12 @@ def _is_refused(part: RefundAllocation) -> bool:
     """As `refunds.retry` sees it: refused, and no attempt of it is reported to have paid."""
     plain = all(not each.trouble and each.outcome == AttemptOutcome.REFUSED for each in part.attempts.all())
     return part.state == AllocationState.FAILED and plain
+
+
+def _by_hand(parts: Iterable[RefundAllocation]) -> str:
+    """Of the parts of which an attempt has to be settled."""
+    unsettled = [(each, part) for part in parts for each in part.attempts.all() if each.trouble and not each.settled_at]
+    return ", ".join(dict.fromkeys(filter(None, [number_by_hand(attempt, part) for attempt, part in unsettled])))
 
 
 def _sum(parts: Iterable[RefundAllocation]) -> int:

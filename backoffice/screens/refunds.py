@@ -54,7 +54,8 @@ def settled(request: HttpRequest, refund_id: str) -> HttpResponse:
     """Somebody has cleared up with the provider what no machine may."""
 
     def do(refund: Refund, actor: Actor) -> None:
-        settle(refund_id=refund.pk, actor=actor, note=_note(request))
+        stands = request.POST.get("stands") or None
+        settle(refund_id=refund.pk, actor=actor, note=_note(request), stands=stands)
 
     return _step(request, refund_id, do, _("%(refund)s counts as paid, once and as asked."))
 
@@ -92,7 +93,7 @@ def paid_by_hand(request: HttpRequest, refund_id: str) -> HttpResponse:
         told = {name: request.POST.get(name, "").strip() for name in ("external_ref", "note")}
         by_hand.paid_by_hand(refund_id=refund.pk, actor=actor, **validated(ByHandBody, told))
 
-    return _step(request, refund_id, do, _("%(refund)s counts as paid, once and as asked."))
+    return _step(request, refund_id, do, _("What was paid by hand of %(refund)s counts as paid."))
 
 
 def _note(request: HttpRequest) -> str:

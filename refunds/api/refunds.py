@@ -15,6 +15,7 @@ from refunds.bodies import (
     ReasonBody,
     RefundAnswer,
     RetryBody,
+    SettleBody,
 )
 from refunds.present import refund_as_dict
 from refunds.states import RefundState
@@ -73,14 +74,19 @@ class SettleView(APIView):
         summary="Say that a refund was settled with its payment provider",
         description=(
             "For a refund of which the provider has reported a payment after a refusal, or of another amount: somebody "
-            "has looked into it there, and each part is paid once and as asked. Needs a `note` and the permission "
-            "`refunds.retry_refund`."
+            "has looked into it there, and each part is paid once and as asked. `stands` says which payment counts of "
+            "a part that was paid by hand as well: `hand`, which is meant if nothing is said (the provider's is taken "
+            "back there), or `provider` (what was paid by hand has come back, or never left). Needs a `note` and the "
+            "permission `refunds.retry_refund`."
         ),
-        request=NeededNoteBody,
+        request=SettleBody,
         responses={200: RefundAnswer, **refusals(400, 403, 404, 409)},
     )
     def post(self, request: Request, refund_id: str) -> Response:
-        return said_of_refund(request, refund_id, attention.settle)
+        refund = access.refund_for(request, refund_id)
+        facts = validated(SettleBody, request.data)
+        settled = attention.settle(refund_id=refund.pk, actor=actor_of(request, refund.order), **facts)
+        return Response(refund_as_dict(settled))
 
 
 class AdmitFailureView(APIView):

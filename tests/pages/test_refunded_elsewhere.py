@@ -9,6 +9,8 @@ from orders.models import Order, Payment
 from orders.tests import cast
 from orders.tests.factories import shipment_body
 from refunds.models import Refund
+from refunds.present import refund_as_dict
+from refunds.refund_words import paid_by_hand
 from tests.pages.visiting import signed_in, text_of
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +54,31 @@ def test_one_that_did_not_take_place_is_told_to_staff_alone_and_nobody_is_said_t
     shown = text_of(supervisor.get("/staff/orders/9501/"))
     assert refund.pk in shown
     assert "拒絕" not in shown
+    assert "駁回" not in shown
+    assert '<span class="badge ">這筆退款並未發生' in shown
+    assert "退款並未發生</span>" in shown[shown.index("trail") :]
+    refund.refresh_from_db()
+    (share,) = refund_as_dict(refund)["to"]
+    assert (share["by"], "PSP-1" in share["label"], "~" in share["label"]) == ("hand", True, False)
+    assert "人工方式" in shown
+
+
+def test_what_was_paid_by_hand_is_not_said_to_have_gone_to_the_card() -> None:
+    order = delivered()
+    supervisor = signed_in("supervisor")
+    supervisor.post(PATH, form(order))
+    shown = text_of(supervisor.get("/staff/orders/9501/"))
+    assert paid_by_hand("PSP-1") in shown
+    assert "退至" not in shown[shown.index(Refund.objects.get().pk) :]
+
+
+def test_one_that_did_not_take_place_and_waits_for_its_goods_is_in_no_list_any_more() -> None:
+    order = delivered()
+    supervisor = signed_in("supervisor")
+    supervisor.post(PATH, form(order, **{"for": "later"}))
+    refund = Refund.objects.get()
+    assert refund.pk in text_of(supervisor.get("/staff/refunds/"))
+    supervisor.post(f"/staff/refunds/{refund.pk}/undo/", {"note": "打錯訂單了"})
     assert refund.pk not in text_of(supervisor.get("/staff/refunds/"))
 
 
@@ -71,6 +98,7 @@ def test_what_is_not_known_yet_waits_is_shown_as_such_and_is_assigned_later() ->
     assign = f"/staff/refunds/{refund.pk}/assign/"
     assert assign in text_of(supervisor.get("/staff/orders/9501/"))
     assert assign not in text_of(signed_in("staff").get("/staff/orders/9501/"))
+    assert assign in text_of(supervisor.get("/staff/refunds/"))
     refused = supervisor.post(assign, {**form(order), "quantity.li_1.elsewhere": "9"})
     assert 400 <= refused.status_code < 500
     assert 'value="9"' in text_of(refused)
@@ -78,6 +106,7 @@ def test_what_is_not_known_yet_waits_is_shown_as_such_and_is_assigned_later() ->
     refund.refresh_from_db()
     assert (refund.needs_assignment, cast.shipment_line(order, 1).refunded_quantity) == (False, 1)
     assert assign not in text_of(answer)
+    assert refund.pk not in text_of(supervisor.get("/staff/refunds/"))
 
 
 @pytest.mark.parametrize(
@@ -85,6 +114,7 @@ def test_what_is_not_known_yet_waits_is_shown_as_such_and_is_assigned_later() ->
     [
         {"amount": "2000"},
         {"amount": "x"},
+        {"amount": "1,00"},
         {"external_ref": ""},
         {"payment_id": "pay_other"},
         {"note": ""},
@@ -125,6 +155,17 @@ def test_an_earlier_day_is_kept_as_that_day_in_taipei_and_shown() -> None:
     assert paid is not None
     assert timezone.localdate(paid) == day
     assert f"paid back on {day:%B} {day.day}" in text_of(answer)
+
+
+def test_one_that_did_not_take_place_keeps_the_day_that_was_told_and_is_not_said_to_be_paid_back() -> None:
+    browser = signed_in("supervisor", language="en")
+    at = timezone.localdate() - timedelta(days=2)
+    browser.post(PATH, form(delivered(), at=at.isoformat()))
+    told = Refund.objects.get()
+    browser.post(f"/staff/refunds/{told.pk}/undo/", {"note": "打錯訂單了"})
+    assert (Refund.objects.get().state, Refund.objects.get().finished_at) == ("rejected", told.finished_at)
+    page = text_of(browser.get("/staff/orders/9501/"))
+    assert (told.pk in page, "paid back on" in page) == (True, False)
 
 
 def test_a_refund_on_the_day_of_the_order_is_not_before_the_order() -> None:
