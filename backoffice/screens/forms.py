@@ -65,15 +65,19 @@ def whole_number(text: str) -> int | str:
 
 
 def money_of(text: str, currency: str, *, field: str = "amount") -> int:
-    """An amount as people type it, `1,200` or `12.50`, in the currency's smallest unit. Raises InvalidInput."""
+    """An amount as people type it, `1,200` or `12.50`, in the currency's smallest unit. Raises InvalidInput.
+
+    A comma stands only between thousands: `1,00` may mean one, or a hundred.
+    """
     decimals = currency_decimals(currency)
     fraction = rf"(?:\.(\d{{{decimals}}}))?" if decimals else "()"
-    found = re.fullmatch(rf"(\d{{1,{LONGEST_NUMBER}}}){fraction}", text.strip().replace(",", ""), flags=re.ASCII)
+    whole = rf"(\d{{1,{LONGEST_NUMBER}}}|\d{{1,3}}(?:,\d{{3}}){{1,3}})"
+    found = re.fullmatch(whole + fraction, text.strip(), flags=re.ASCII)
     if found is None:
         example = "12.50" if decimals else "120"
         raise InvalidInput(field, _("Write an amount like %(example)s.") % {"example": example})
     scale: int = 10**decimals
-    return int(found[1]) * scale + int(found[2] or 0)
+    return int(found[1].replace(",", "")) * scale + int(found[2] or 0)
 
 
 def day_of(text: str, *, field: str, earliest: date, latest: date) -> date:

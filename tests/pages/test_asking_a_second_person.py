@@ -40,7 +40,9 @@ def test_a_compensation_is_proposed_within_what_the_page_says_is_left() -> None:
     assert f"NT${cap - 100:,}" in text_of(staff.get(path))
 
 
-@pytest.mark.parametrize("amount", ["", "0", "-5", "1.5", "１００", "many", "9" * 40, "999999999"])
+@pytest.mark.parametrize(
+    "amount", ["", "0", "-5", "1.5", "1,00", ",100", "1,0000", "１００", "many", "9" * 40, "999999999"]
+)
 def test_an_amount_that_cannot_be_is_refused_and_both_fields_stay_as_typed(amount: str) -> None:
     cast.order_5531()
     answer = signed_in("staff").post("/staff/orders/5531/compensation/", {"amount": amount, "reason": "致歉"})
