@@ -140,7 +140,7 @@ def _standing(group: UnitGroup) -> str:
         return "not_approved"
     if group.state == "refunded" and group.refund_state not in {None, RefundState.SUCCEEDED}:
         return "not_paid"
-    if group.state == "delivered" and group.rules and group.category in group.rules.excluded_categories:
+    if group.state == "delivered" and group.rules and group.rules.excludes(group.category):
         return "only_faulty" if claims_of(group.rules) else "kept"
     return group.state
 

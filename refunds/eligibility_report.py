@@ -29,7 +29,7 @@ def what_may_be_asked(order: Order, now: datetime) -> list[dict[str, Any]]:
 
 
 def _units(order: Order, group: UnitGroup, rules: RefundPolicy) -> dict[str, Any]:
-    kept_back = group.state == "delivered" and group.category in rules.excluded_categories
+    kept_back = group.state == "delivered" and rules.excludes(group.category)
     only_for = claims_of(rules) if kept_back else []
     refusal = unit_errors.excluded(group, only_for) if kept_back else unit_errors.why_nothing(order, group)
     return {

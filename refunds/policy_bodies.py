@@ -23,6 +23,8 @@ MAX_DAYS: Final = 365
 MAX_MINUTES: Final = 24 * 60
 MAX_CATEGORIES: Final = 100
 MAX_CATEGORY: Final = 64
+# What stands between the names of categories where people type them.
+BETWEEN_CATEGORIES: Final = ",，、"
 TENDERS: Final = (*PaymentMethod.values, OTHERS)
 # What of the fault table is not the policy's to say: lost follows from shipments, and the rest is never the shop's.
 FIXED_FAULTS: Final[Mapping[str, bool]] = {
@@ -58,7 +60,8 @@ class FutureDateTime(AwareDateTime):
 
 
 def _repeated(values: Sequence[str]) -> str | None:
-    return next((value for index, value in enumerate(values) if value in values[:index]), None)
+    names = [value.casefold() for value in values]
+    return next((value for index, value in enumerate(values) if names[index] in names[:index]), None)
 
 
 def _not_twice(values: Sequence[str]) -> None:
@@ -90,6 +93,12 @@ class ShopFaultBody(StrictBody):
         return attrs
 
 
+def _one_name(value: str) -> None:
+    """The form of the staff parts names there, so that a name with one in it would be two for the next who saves it."""
+    if any(mark in value for mark in BETWEEN_CATEGORIES):
+        raise serializers.ValidationError(_("Name one category an entry: a comma stands between two."))
+
+
 class PolicyBody(StrictBody):
     """Changes of a draft. `seen`: the draft's `seen` as you read it; if it has changed since, nothing is saved."""
 
@@ -98,7 +107,10 @@ class PolicyBody(StrictBody):
     return_window_days = StrictInteger(required=False, min_value=1, max_value=MAX_DAYS)
     lost_after_days = StrictInteger(required=False, min_value=1, max_value=MAX_DAYS)
     excluded_categories = serializers.ListField(
-        child=StrictText(max_length=MAX_CATEGORY), required=False, max_length=MAX_CATEGORIES, validators=[_not_twice]
+        child=StrictText(max_length=MAX_CATEGORY, validators=[_one_name]),
+        required=False,
+        max_length=MAX_CATEGORIES,
+        validators=[_not_twice],
     )
     shop_fault = ShopFaultBody(required=False)
     tender_order = serializers.ListField(

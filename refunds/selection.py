@@ -190,7 +190,7 @@ def _age(group: UnitGroup) -> tuple[float, int]:
 
 def is_kept_back(category: str, reason: str, policy: RefundPolicy) -> bool:
     """Whether goods that were delivered stay with the customer: excluded categories, but for the shop's fault."""
-    return category in policy.excluded_categories and not is_shop_fault(reason, "return", policy)
+    return policy.excludes(category) and not is_shop_fault(reason, "return", policy)
 
 
 def claims_of(policy: RefundPolicy) -> list[str]:

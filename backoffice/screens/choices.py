@@ -3,7 +3,7 @@
 One box per line and action: units of a line delivered in two parcels are one row, delivered and unsent ones are two.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from orders.models import LineItem, Order
 from refunds.eligibility import allowed_actions
 from refunds.goods import UnitGroup
 from refunds.history import policy_for
+from refunds.models import RefundPolicy
 from refunds.states import QuoteAction, Reason
 
 # The usual first: it is what a row says before anybody has chosen.
@@ -66,17 +67,18 @@ def is_lost(group: UnitGroup) -> bool:
     return group.state == "lost"
 
 
-def not_taken_back(order: Order) -> Collection[str]:
-    """The categories that the order's policy excludes from returns."""
+def rules_of(order: Order) -> RefundPolicy | None:
+    """The order's policy, None if there is none in its currency: the services say so when they are asked."""
     try:
-        return frozenset(policy_for(order).excluded_categories)
-    except Refusal:  # no policy for this currency: the services say so when they are asked
-        return ()
+        return policy_for(order)
+    except Refusal:
+        return None
 
 
-def could_be_an_exception(group: UnitGroup, excluded: Collection[str]) -> bool:
+def could_be_an_exception(group: UnitGroup, rules: RefundPolicy | None) -> bool:
     """Units whose refusal a second person may set aside: too late, or of a kind that is not taken back."""
-    return group.state == "window_over" or (group.state == "delivered" and group.category in excluded)
+    excluded = rules is not None and rules.excludes(group.category)
+    return group.state == "window_over" or (group.state == "delivered" and excluded)
 
 
 def _rows(groups: Sequence[UnitGroup], action_of: Callable[[UnitGroup], str], form: QueryDict | None) -> list[Row]:

@@ -1,6 +1,6 @@
 """Staff's orders: search, and one order with its goods, money, parcels and history."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django.core.paginator import Paginator
@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from agent.models import Conversation
 from backoffice.screens import approval_rows, receipt, refund_rows, replacement_rows, return_rows
-from backoffice.screens.choices import could_be_an_exception, is_lost, may_be_exchanged, not_taken_back, rows_of
+from backoffice.screens.choices import could_be_an_exception, is_lost, may_be_exchanged, rows_of, rules_of
 from backoffice.screens.gate import ORDERS, permissions_of, staff_screen
 from orders.access import order_for_staff
 from orders.address import anything_to_send
@@ -24,6 +24,7 @@ from orders.states import PICKUP_METHODS
 from orders.store_credit import balance
 from refunds import selectors
 from refunds.goods import UnitGroup, unit_groups
+from refunds.models import RefundPolicy
 
 PER_PAGE = 25
 TRAIL_LENGTH = 40
@@ -98,7 +99,7 @@ def order_context(request: HttpRequest, order: Order, form: QueryDict | None = N
     }
     if may["refunds"]:
         context |= money_context(order) | {
-            "can": what_can_be_done(groups, not_taken_back(order)),
+            "can": what_can_be_done(groups, rules_of(order)),
             "approval_rows": approval_rows.rows_of(approval_rows.of_order(order), request.user),
         }
     if may["credit"]:
@@ -106,12 +107,12 @@ def order_context(request: HttpRequest, order: Order, form: QueryDict | None = N
     return context
 
 
-def what_can_be_done(groups: Sequence[UnitGroup], excluded: Collection[str]) -> dict[str, bool]:
+def what_can_be_done(groups: Sequence[UnitGroup], rules: RefundPolicy | None) -> dict[str, bool]:
     """Which of the other forms have anything to choose from."""
     return {
         "exchange": any(may_be_exchanged(group) for group in groups),
         "resend": any(is_lost(group) for group in groups),
-        "exception": any(could_be_an_exception(group, excluded) for group in groups),
+        "exception": any(could_be_an_exception(group, rules) for group in groups),
     }
 
 

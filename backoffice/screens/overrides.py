@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from backoffice.screens.choices import Row, body_of, could_be_an_exception, not_taken_back, rows_for
+from backoffice.screens.choices import Row, body_of, could_be_an_exception, rows_for, rules_of
 from backoffice.screens.forms import form_screen
 from backoffice.screens.gate import OVERRIDE, staff_screen
 from orders.access import order_for_staff
@@ -76,6 +76,6 @@ def preview_of(order: Order, typed: QueryDict, request: HttpRequest) -> dict[str
 
 
 def exception_rows(order: Order, typed: QueryDict) -> list[Row]:
-    excluded = not_taken_back(order)
+    rules = rules_of(order)
     groups = unit_groups(order, now=timezone.now())
-    return rows_for(QuoteAction.RETURN, groups, typed, fits=lambda group: could_be_an_exception(group, excluded))
+    return rows_for(QuoteAction.RETURN, groups, typed, fits=lambda group: could_be_an_exception(group, rules))

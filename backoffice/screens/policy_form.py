@@ -1,5 +1,6 @@
 """The form of a draft of the rules: what stands in it, and what is typed as the body that the service reads."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -13,7 +14,7 @@ from orders.errors import InvalidInput
 from orders.money import currency_decimals
 from refunds.models import RefundPolicy
 from refunds.policies import PUBLISH_LEAD
-from refunds.policy_bodies import CHOOSABLE_FAULTS, TENDERS
+from refunds.policy_bodies import BETWEEN_CATEGORIES, CHOOSABLE_FAULTS, TENDERS
 from refunds.policy_present import tender_label
 from refunds.policy_selectors import seen_of
 from refunds.states import Reason
@@ -24,12 +25,12 @@ NUMBERS: Final = ("return_window_days", "lost_after_days", "quote_minutes")
 
 def body_of(form: QueryDict, currency: str) -> dict[str, Any]:
     """What is typed, as the service reads it. Raises InvalidInput for what is no amount, naming the field."""
-    categories = form.get("excluded_categories", "").replace(",", "\n").replace("，", "\n").replace("、", "\n")
+    categories = re.split(rf"[{BETWEEN_CATEGORIES}\n\r]", form.get("excluded_categories", ""))
     return {
         **{name: money_of(form.get(name, ""), currency, field=name) for name in AMOUNTS},
         **{name: whole_number(form.get(name, "")) for name in NUMBERS},
         "return_fee_enabled": "return_fee_enabled" in form,
-        "excluded_categories": [each.strip() for each in categories.splitlines() if each.strip()],
+        "excluded_categories": [each.strip() for each in categories if each.strip()],
         "shop_fault": {reason: reason in form.getlist("shop_fault") for reason in CHOOSABLE_FAULTS},
         "tender_order": [method for method in form.getlist("tender_order") if method],
         "note": form.get("note", "").replace("\r\n", "\n"),

@@ -73,3 +73,11 @@ class RefundPolicy(models.Model):
 
     def __str__(self) -> str:
         return f"{self.currency} v{self.version}"
+
+    def excludes(self, category: str) -> bool:
+        """Whether goods of this category are not taken back: however its name is capitalised, here or in the order."""
+        return _key(category) in map(_key, self.excluded_categories)
+
+
+def _key(category: str) -> str:
+    return category.strip().casefold()

@@ -139,3 +139,14 @@ def test_what_would_be_the_shops_fault_is_told_as_the_policy_has_it(faults: list
     published_long_ago(excluded_categories=["hygiene"], shop_fault_reasons=faults, **later)
     refusal = refusal_of(earplugs(), (1, 1, "other"))
     assert (refusal.code, said in refusal.message) == ("excluded_category", True)
+
+
+@pytest.mark.parametrize("named", ["Hygiene", "hygiene ", " HYGIENE"])
+def test_a_category_is_the_same_however_its_name_is_capitalised_and_spaced(named: str) -> None:
+    published_long_ago(version=3, in_force_from=ago(days=29), excluded_categories=[named])
+    assert refusal_of(earplugs(), (1, 1, "other")).code == "excluded_category"
+    bought = line_body(1, "耳塞", 1200, category="HyGiene", sku="BUDS")
+    order = cast.place("7804", lines=[bought], shipments=[shipment_body({1: 1})])
+    (line,) = what_may_be_asked(order, timezone.now())
+    assert refusal_of(order, (1, 1, "other")).code == "excluded_category"
+    assert line["units"][0]["refusal"]["code"] == "excluded_category"

@@ -135,6 +135,8 @@ def test_an_edit_that_changes_nothing_leaves_no_trace_and_no_new_editor() -> Non
         ({"shop_fault": {"bad_weather": True}}, "shop_fault.bad_weather"),
         ({"shop_fault": ["defective"]}, "shop_fault"),
         ({"tender_order": ["card", "gold", "*"]}, "tender_order[1]"),
+        ({"excluded_categories": ["books", "food,drinks"]}, "excluded_categories[1]"),
+        ({"excluded_categories": ["食品、生鮮"]}, "excluded_categories[0]"),
         ({"tender_order": ["card", "*", "card"]}, "tender_order"),
         ({"tender_order": ["*", "*"]}, "tender_order"),
         ({"tender_order": ["card", "store_credit"]}, "tender_order"),

@@ -146,6 +146,7 @@ def test_amounts_are_typed_as_people_write_them_in_that_currency() -> None:
         ({"lost_after_days": "400"}, "lost_after_days"),
         ({"quote_minutes": ""}, "quote_minutes"),
         ({"excluded_categories": "a\na"}, "excluded_categories"),
+        ({"excluded_categories": "Food\nfood"}, "excluded_categories"),
         ({"tender_order": ["card", "card", "*"]}, "tender_order"),
         ({"tender_order": ["card"]}, "tender_order"),
         ({"compensation_cap": "99999999999999"}, "compensation_cap"),
