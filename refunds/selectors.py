@@ -134,11 +134,11 @@ def needs_a_look() -> QuerySet[Refund]:
 
     With a part that a gateway has refused, whatever the others do: goods are gone, money is not sent; not where all of
     it was let go of. Paid after a refusal, or something else than was asked, and nobody has settled it yet. In doubt
-    for longer than a day.
+    for longer than a day. Made elsewhere, and nobody has said for which goods: no quote can be made until then.
     """
     in_doubt = Q(outcome=AttemptOutcome.UNKNOWN, started_at__lte=timezone.now() - DOUBT_TO_LOOK_AT)
     of_refund = GatewayAttempt.objects.filter(allocation__refund=OuterRef("pk"))
     attempts = of_refund.filter(in_doubt | (~Q(trouble="") & Q(settled_at=None)))
     refused = RefundAllocation.objects.filter(refund=OuterRef("pk"), state=AllocationState.FAILED)
-    rows = refunds().filter((Exists(refused) & ~Q(state__in=RELEASED)) | Exists(attempts))
+    rows = refunds().filter((Exists(refused) & ~Q(state__in=RELEASED)) | Exists(attempts) | Q(needs_assignment=True))
     return rows.order_by("created_at", "pk")

@@ -26,6 +26,7 @@ ACTIONS: Final[Mapping[str, Words]] = {
     "refund.unknown": _("refund being checked"),
     "refund.rejected": _("refund rejected"),
     "refund.expired": _("refund not approved in time"),
+    "refund.undone": _("refund did not take place"),
     "refund.assigned": _("goods of a refund made elsewhere entered"),
     "approval.waiting": _("second person asked"),
     "approval.approved": _("approved by a second person"),

@@ -23,8 +23,10 @@ from orders.prose import sentences
 from orders.words import action_name, actor_name
 from refunds import fact_words
 from refunds.api.common import NO_NOTE
-from refunds.models import GatewayAttempt, Return
+from refunds.models import GatewayAttempt, Refund, RefundAllocation, Return
 from refunds.present import payment_label, refund_that_settles, return_text
+from refunds.refund_words import number_by_hand, paid_by_hand, state_text
+from refunds.states import RELEASED, RefundKind
 
 register = template.Library()
 register.filter(action_name)
@@ -116,8 +118,25 @@ def payment_name(payment: Any) -> str:
 
 
 @register.filter
-def refund_tone(state: str) -> str:
-    return words.REFUND_TONES.get(state, "")
+def by_hand(part: RefundAllocation) -> str:
+    """“paid by hand, number TR0412”; empty for what goes to a payment."""
+    number = number_by_hand(part.refund, part)
+    return paid_by_hand(number) if number else ""
+
+
+@register.filter
+def refund_state(refund: Refund) -> str:
+    """As staff call it. Nobody has refused a refund made elsewhere that was taken back."""
+    return state_text(refund) if _is_undone(refund) else refund.get_state_display()
+
+
+@register.filter
+def refund_tone(refund: Refund) -> str:
+    return "" if _is_undone(refund) else words.REFUND_TONES.get(refund.state, "")
+
+
+def _is_undone(refund: Refund) -> bool:
+    return refund.kind == RefundKind.ELSEWHERE and refund.state in RELEASED
 
 
 @register.filter

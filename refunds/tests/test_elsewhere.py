@@ -353,7 +353,7 @@ def test_one_that_did_not_take_place_is_taken_back_with_its_goods_and_its_money(
     assert cast.payment(order).refunded_amount == 0
     assert ask(order, (2, 1, "other")).amount == before
     assert undo(refund_id=refund.pk, actor=cast.staff("supervisor"), note="再按一次").pk == refund.pk
-    assert order.audit_events.filter(action="refund.rejected").count() == 1
+    assert order.audit_events.filter(action="refund.undone").count() == 1
     # The number can be booked again, as it should have been.
     assert book(order, lines=[CASE]).pk != refund.pk
 
