@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.utils import translation
 
 from orders.errors import InvalidInput, Refusal
 from orders.models import AuditEvent, Order
@@ -196,7 +197,7 @@ def test_what_cannot_be_meant_is_refused(stripe: Stripe, order: Order, stands: s
     refund = refused(stripe, order)
     retry(refund_id=refund.pk, actor=cast.staff())
     reports("refund.created", refund_told(stripe))
-    with pytest.raises(InvalidInput, match=said) as caught:
+    with translation.override("en"), pytest.raises(InvalidInput, match=said) as caught:
         settled(refund, stands=stands)
     assert caught.value.field == "stands"
     assert state_of(refund) == RefundState.FAILED
