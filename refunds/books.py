@@ -17,11 +17,13 @@ from orders.models import Order, Payment
 from refunds import alerts, charges, gateways, given_back, reported, send
 from refunds.gateways.base import CONNECTED, ProviderRefund
 from refunds.models import BooksCompared, GatewayAttempt
-from refunds.states import AlertKind, AttemptOutcome
+from refunds.states import AlertKind, AttemptOutcome, Trouble
 
 log = structlog.get_logger(__name__)
 # Every comparison looks back so far: a bank can send money back weeks after the provider had called it paid.
 LOOK_BACK: Final = timedelta(days=30)
+# So long a payment may stand in the list that a person has said is taken back.
+TAKEN_BACK_WITHIN: Final = timedelta(days=3)
 # The provider's clock and ours, and a call just before midnight: its line may stand on the other side of the edge.
 MARGIN: Final = timedelta(days=1)
 _SAME_STATE: Final = {"succeeded": AttemptOutcome.SUCCEEDED, "pending": AttemptOutcome.UNKNOWN, "failed": "refused"}
@@ -29,7 +31,7 @@ _SAME_STATE: Final = {"succeeded": AttemptOutcome.SUCCEEDED, "pending": AttemptO
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`what`: missing_here, missing_there, amount, state. `number`: the provider's number, or our key."""
+    """`what`: missing_here, missing_there, amount, state, still_paid. `number`: the provider's number, or our key."""
 
     what: str
     number: str
@@ -113,7 +115,17 @@ def _of_line(provider: str, line: ProviderRefund, lines: Iterable[ProviderRefund
         return _without_attempt(provider, line, lines)
     reported.tell(attempt, line)
     attempt.refresh_from_db()
-    return [] if attempt.settled_at else _between(attempt, line)
+    return _still_paid(attempt, line) if attempt.settled_at else _between(attempt, line)
+
+
+def _still_paid(attempt: GatewayAttempt, line: ProviderRefund) -> list[Difference]:
+    """Something else has paid the part, a person has said that the provider takes its own back, and it has not."""
+    taken_back = (attempt.outcome, attempt.trouble) == (AttemptOutcome.REFUSED, Trouble.PAID_AFTER_REFUSAL)
+    soon = attempt.settled_at is not None and attempt.settled_at > timezone.now() - TAKEN_BACK_WITHIN
+    if not taken_back or soon or line.state != "succeeded":
+        return []
+    facts = {"amount": line.amount, "currency": line.currency}
+    return [Difference("still_paid", line.provider_refund_id, facts, attempt.allocation.refund.order, attempt)]
 
 
 def _between(attempt: GatewayAttempt, line: ProviderRefund) -> list[Difference]:

@@ -34,6 +34,9 @@ _DIFFERENCES: Final[Mapping[str, Words]] = {
         "a refund that was sent from here was recorded as made elsewhere too: say of that one that it did not take "
         "place"
     ),
+    "still_paid": gettext_lazy(
+        "what somebody said the provider would take back still counts as paid there: the customer may have it twice"
+    ),
     "given_back": gettext_lazy("the provider has given back more of the charge than our books say"),
     "event_not_applied": gettext_lazy("a message of the provider could not be applied"),
 }

@@ -132,6 +132,8 @@ def _tell_failure(attempt: GatewayAttempt, line: ProviderRefund) -> None:
                 attempt=attempt,
                 facts={"difference": "state", "ours": "succeeded", "theirs": "failed", **_facts(line), "reason": code},
             )
+        else:  # a person may have told of it as paid by hand
+            tell_failed_elsewhere(attempt.payment, line)
 
 
 def tell_failed_elsewhere(payment: Payment, line: ProviderRefund) -> str:

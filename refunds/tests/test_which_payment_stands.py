@@ -1,26 +1,27 @@
 """A part was paid by hand, and its provider reports to have paid it too: whoever settles it says which one stands."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
-from django.utils import translation
+from django.utils import timezone, translation
 
 from orders.errors import InvalidInput, Refusal
 from orders.models import AuditEvent, Order
 from orders.tests import cast
 from orders.tests.factories import payment_body
-from refunds import elsewhere, given_back, selectors, tasks
+from refunds import books, elsewhere, given_back, selectors, tasks
 from refunds.attention import admit_failure, settle
 from refunds.by_hand import paid_by_hand
 from refunds.models import GatewayAttempt, Refund, RefundAllocation
 from refunds.present import refund_as_dict
 from refunds.retry import retry
-from refunds.states import AttemptOutcome, RefundState, Trouble
+from refunds.states import AlertKind, AttemptOutcome, RefundState, Trouble
 from refunds.tests.browser import post_json, signed_in
 from refunds.tests.paying import outcomes, pending_refund, state_of
-from refunds.tests.reporting import paid_by_stripe, refund_told, reports
+from refunds.tests.reporting import alerts_of, paid_by_stripe, refund_told, reports
 from refunds.tests.stripe_stand_in import Fault, Stripe
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -154,6 +155,35 @@ def test_what_was_told_by_hand_and_is_the_providers_own_went_through_the_provide
     assert state_of(refund) == RefundState.FAILED
     by_hand(refund, TRANSFER)
     assert (state_of(refund), by(refund)) == (RefundState.SUCCEEDED, ["hand"])
+
+
+def test_that_it_has_failed_there_is_told_although_we_never_knew_it_as_paid(stripe: Stripe, order: Order) -> None:
+    refund = refused(stripe, order)
+    by_hand(refund, "re_1")
+    is_cancelled(stripe)
+    assert alerts_of(AlertKind.DIFFERENCE) == ["stripe:state:re_1"]
+
+
+def compared_after(days: int) -> list[str]:
+    """So long after it was settled."""
+    GatewayAttempt.objects.update(settled_at=timezone.now() - timedelta(days=days))
+    until = timezone.now() + timedelta(days=days)
+    books.compare(provider="stripe", since=timezone.now() - timedelta(days=1), until=until)
+    return alerts_of(AlertKind.DIFFERENCE)
+
+
+def test_what_the_provider_was_to_take_back_and_has_not_is_told(stripe: Stripe, refund: Refund) -> None:
+    settled(refund)
+    assert compared_after(2) == []
+    assert compared_after(4) == compared_after(5) == ["stripe:still_paid:re_1"]
+
+
+@pytest.mark.parametrize("stands", ["hand", "provider"])
+def test_what_it_has_taken_back_or_what_stands_is_not(stripe: Stripe, refund: Refund, stands: str) -> None:
+    settled(refund, stands=stands)
+    if stands == "hand":
+        is_cancelled(stripe)
+    assert compared_after(4) == []
 
 
 # --- sent to another payment in between ---
