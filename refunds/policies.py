@@ -131,13 +131,18 @@ def withdraw(*, currency: str, version: int, reason: str, actor: Actor) -> Refun
     policy = _existing(currency, version)
     if policy.state != PolicyState.PUBLISHED:
         raise errors.not_published(str(policy), policy.get_state_display())
-    if policy.in_force_from < timezone.now() + PUBLISH_LEAD:
+    if not can_be_withdrawn(policy):
         raise errors.in_force(str(policy), policy.in_force_from)
     move(policy, PolicyState.WITHDRAWN, actor, chosen={"reason": text}, fields={})
     newest = newest_settling(currency)
     if newest is not None and newest.state == PolicyState.SUPERSEDED:
         move(newest, PolicyState.PUBLISHED, actor, chosen={"instead_of_version": policy.version}, fields={})
     return policy
+
+
+def can_be_withdrawn(policy: RefundPolicy) -> bool:
+    """Published, and not so close to its moment that an order could already have been placed under it."""
+    return policy.state == PolicyState.PUBLISHED and policy.in_force_from >= timezone.now() + PUBLISH_LEAD
 
 
 def _allowed(actor: Actor, permission: str) -> User:

@@ -190,7 +190,7 @@ def _already_gone(order: Order, group: UnitGroup) -> _Words:
 def _coming_back(order: Order, group: UnitGroup) -> _Words:
     values = {"name": group.product_name, "return_id": group.return_id or "–"}
     if group.state == "exchanging":
-        message = _("“%(name)s” is already being exchanged, return number %(return_id)s.") % values
+        message = _("“%(name)s” is already being exchanged, exchange number %(return_id)s.") % values
     else:
         message = _("“%(name)s” is already being returned, return number %(return_id)s.") % values
     return message, _("Send it back under that number."), {"return_id": group.return_id}

@@ -30,6 +30,7 @@ from refunds import returns, selectors
 from refunds.access import find
 from refunds.models import Return
 from refunds.present import refund_as_dict, replacement_as_dict, return_as_dict
+from refunds.states import FoundState, ReturnState
 
 Args = ParamSpec("Args")
 ORDERS_PER_PAGE = 20
@@ -124,7 +125,7 @@ def side_context(order: Order) -> dict[str, Any]:
 def money_and_goods_back(order: Order) -> dict[str, Any]:
     """The order's refunds, returns and replacements so far, newest first, with the tone of their states."""
     refunds = [refund_as_dict(refund) for refund in selectors.refunds_shown_to_customer(order)]
-    goods = [{**return_as_dict(item), "tone": words.return_tone(item)} for item in selectors.returns_of(order)]
+    goods = [_return_for_customer(item) for item in selectors.returns_of(order)]
     # Those of exchanges stand with their return.
     sent_again = [replacement_as_dict(item) for item in selectors.replacements_of(order) if not item.return_request_id]
     return {
@@ -132,6 +133,17 @@ def money_and_goods_back(order: Order) -> dict[str, Any]:
         "returns": goods,
         "replacements": [{**item, "tone": words.REPLACEMENT_TONES[item["state"]]} for item in sent_again],
     }
+
+
+def _return_for_customer(item: Return) -> dict[str, Any]:
+    """With words that speak to the customer, and blame nobody for what is broken."""
+    shown = {**return_as_dict(item), "tone": words.return_tone(item)}
+    if item.state == ReturnState.REJECTED:
+        shown["state_text"] = _("Not accepted; the goods are sent back to you")
+    for finding in shown["findings"]:
+        if finding["found"] == FoundState.DAMAGED:
+            finding["found_text"] = _("damaged goods")
+    return shown
 
 
 def chat_settings(order: Order) -> dict[str, Any]:

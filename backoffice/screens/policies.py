@@ -85,7 +85,7 @@ def _page_context(request: HttpRequest, policy: RefundPolicy, typed: QueryDict) 
         "others": [each.policy for each in known if each.policy != policy],
         "examples": examples(policy, before),
         "is_draft": policy.state == PolicyState.DRAFT,
-        "withdrawable": standing.phase == "coming" and policy.state == PolicyState.PUBLISHED,
+        "withdrawable": standing.phase == "coming" and policies.can_be_withdrawn(policy),
         "withdrawal": withdrawal_of(policy),
         "own": request.user.pk in authors_of(policy),
         "seen": seen_of(policy),

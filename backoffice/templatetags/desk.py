@@ -26,7 +26,7 @@ from refunds.api.common import NO_NOTE
 from refunds.models import GatewayAttempt, Refund, RefundAllocation, Return
 from refunds.present import payment_label, refund_that_settles, return_text
 from refunds.refund_words import number_by_hand, paid_by_hand, state_text
-from refunds.states import RELEASED, RefundKind
+from refunds.states import RELEASED, AllocationState, RefundKind
 
 register = template.Library()
 register.filter(action_name)
@@ -122,6 +122,12 @@ def by_hand(part: RefundAllocation) -> str:
     """“paid by hand, number TR0412”; empty for what goes to a payment."""
     number = number_by_hand(part.refund, part)
     return paid_by_hand(number) if number else ""
+
+
+@register.filter
+def part_state(state: str) -> str:
+    """How what goes to one payment stands."""
+    return str(AllocationState(state).label)
 
 
 @register.filter

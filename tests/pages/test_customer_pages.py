@@ -9,13 +9,16 @@ from agent.states import CardState
 from backoffice.words import short_day
 from orders.models import LineItem, ShipmentLine
 from orders.tests import cast
-from orders.tests.factories import FREE_DELIVERY, PICKUP, line_body, shipment_body
+from orders.tests.factories import FREE_DELIVERY, PICKUP, line_body, payment_body, shipment_body
 from refunds.approvals import approve_refund as approve
-from refunds.models import Refund, Return
+from refunds.models import Refund, RefundAllocation, Return
+from refunds.present import refund_as_dict
 from refunds.redeem import redeem
 from refunds.tests.ask import ask
-from refunds.tests.going_back import returned
+from refunds.returns import reject
+from refunds.tests.going_back import received_return, returned
 from refunds.tests.old_rules import published_long_ago
+from refunds.tests.paying import pending_refund
 from tests.pages.coming_back import return_of
 from tests.pages.visiting import JSON, exchange_card, refund_card, said, signed_in, stranger, text_of
 
@@ -275,6 +278,32 @@ def test_of_goods_that_are_not_taken_back_no_return_is_promised_but_for_the_shop
         page = text_of(signed_in(name).get(address))
         assert said in page
         assert "前可退換貨。" not in page
+
+
+def test_a_refund_of_which_one_payment_has_refused_its_part_says_which_one_was_paid() -> None:
+    payments = [payment_body(300), payment_body(200, external_id="p2", last4="1881")]
+    order = cast.place("7011", lines=[("襪子", 500, 1)], payments=payments)
+    refund = pending_refund(order, (1, 1, "changed_mind"))
+    Refund.objects.filter(pk=refund.pk).update(state="failed")
+    for part, state in zip(refund.allocations.order_by("pk"), ("succeeded", "failed"), strict=True):
+        RefundAllocation.objects.filter(pk=part.pk).update(state=state)
+    page = words_of(text_of(signed_in("ming").get("/orders/7011/")))
+    labels = [to["label"] for to in refund_as_dict(Refund.objects.get())["to"]]
+    amounts = [to["display"] for to in refund_as_dict(Refund.objects.get())["to"]]
+    assert f"{labels[0]} {amounts[0]} · 已退款" in page
+    assert f"{labels[1]} {amounts[1]} · 遭拒絕" in page
+
+
+def test_goods_that_were_not_accepted_go_back_to_you_and_no_amount_stands_beside_them() -> None:
+    order = cast.place("7012", lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1})])
+    back = received_return(order, (1, 1, "changed_mind"), found={"li_1": {"damaged": 1}})
+    reject(return_id=back.pk, actor=cast.staff("warehouse"), note="穿過了")
+    page = text_of(signed_in("ming").get("/orders/7012/"))
+    told = page[page.index('id="back-title"') : page.index('id="order-price"')]
+    assert "驗收未通過，商品將寄還給您" in told
+    assert "商品有損壞" in told
+    assert "NT$" not in told
+    assert "顧客" not in told
 
 
 def test_what_to_do_with_goods_that_go_back_depends_on_how_they_came() -> None:

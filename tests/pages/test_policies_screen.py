@@ -13,6 +13,7 @@ from django.utils.formats import date_format
 from orders.tests import cast
 from refunds import policies
 from refunds.models import RefundPolicy
+from refunds.tests.old_rules import published_long_ago
 from tests.pages.visiting import signed_in, text_of
 
 pytestmark = pytest.mark.django_db
@@ -356,3 +357,10 @@ def test_the_list_asks_as_often_for_many_versions_as_for_few() -> None:
         policies.publish(currency="TWD", version=draft.version, in_force_from=moment, actor=cast.staff("marketing"))
     begun()
     assert queries() == few
+
+
+@pytest.mark.parametrize(("minutes", "offered"), [(4, False), (30, True)])
+def test_a_version_is_offered_for_withdrawal_only_as_long_as_it_can_be_withdrawn(minutes: int, offered: bool) -> None:
+    published_long_ago(in_force_from=timezone.now() + timedelta(minutes=minutes))
+    page = text_of(signed_in("supervisor").get("/staff/policies/TWD/2/"))
+    assert ("withdraw-title" in page) is offered
