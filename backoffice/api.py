@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from backoffice.json_bodies import MAX_BODY_BYTES, too_large
+from orders.access import is_staff_reader
 from orders.actors import NotAllowed
 from orders.errors import InvalidInput, NotFound, Refusal
 from orders.strict import first_problem
@@ -68,6 +69,8 @@ def one_error_object(error: Exception, context: dict[str, Any]) -> Response | No
     if refusal is None:
         return None
     set_rollback()
+    request = context.get("request")
+    refusal = refusal.told_to(staff=request is not None and is_staff_reader(request))
     return Response(refusal.as_dict(), status=refusal.status, headers=_headers(error, refusal))
 
 

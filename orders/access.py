@@ -29,6 +29,11 @@ class Shopper:
     order_numbers: frozenset[str] | None
 
 
+def is_staff_reader(request: HttpRequest) -> bool:
+    """Whether the answer is read by the shop's own people, who are told what they can do themselves."""
+    return isinstance(request.user, User) and request.user.has_perm(VIEW_ORDER)
+
+
 def shopper_of(request: HttpRequest) -> Shopper | None:
     """Who shops behind this request; None for staff and strangers. Reads the database: not for an event loop."""
     if request.user.is_authenticated:

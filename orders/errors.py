@@ -9,7 +9,8 @@ class Refusal(Exception):
     """A service's refusal, in the reader's language.
 
     `code` is stable and for machines; `message` says what is wrong; `hint` says what to do instead; `field` names the
-    argument; `status` is the HTTP status an API answers with; `details` are data a door may show.
+    argument; `status` is the HTTP status an API answers with; `details` are data a door may show. `staff_hint` takes
+    the place of a hint that sends the reader to the shop's staff, where the reader is one of them (`told_to`).
     """
 
     def __init__(
@@ -22,10 +23,18 @@ class Refusal(Exception):
         retryable: bool = False,
         status: int = 409,
         details: dict[str, Any] | None = None,
+        staff_hint: str = "",
     ) -> None:
         super().__init__(message)
+        self.staff_hint = staff_hint
         self.code, self.message, self.hint, self.field = code, message, hint, field
         self.retryable, self.status, self.details = retryable, status, details or {}
+
+    def told_to(self, *, staff: bool) -> "Refusal":
+        """This refusal with the hint for its reader."""
+        if staff and self.staff_hint:
+            self.hint = self.staff_hint
+        return self
 
     def as_dict(self) -> dict[str, Any]:
         body: dict[str, Any] = {

@@ -48,7 +48,7 @@ def pack_order(
             raise Refusal(
                 "nothing_to_pack",
                 _("There is nothing left to pack on order %(number)s.") % {"number": order.number},
-                hint=_("Reload the page to see where the goods are."),
+                hint=_("Look where the goods are now."),
             )
         body = {"external_id": ids.new_id("desk"), "state": ShipmentState.PACKED, "carrier": carrier, "lines": wanted}
         return upsert_shipment(order=order, body=body, actor=actor)[0]

@@ -202,7 +202,7 @@ def wrong_state(what: str) -> Refusal:
     return Refusal(
         "wrong_state",
         _("That is not possible as things stand: %(what)s.") % {"what": what},
-        hint=_("Reload to see where it stands."),
+        hint=_("Look where it stands now."),
     )
 
 
@@ -266,6 +266,7 @@ def needs_assignment(order: Order, refund_id: str) -> Refusal:
         _("A refund of this order was made elsewhere (%(refund_id)s), and nobody has said yet for which goods.")
         % {"refund_id": refund_id},
         hint=_("Let a person of the shop enter its goods first: until then nobody knows what is still due."),
+        staff_hint=_("Say first what it was for: until then nobody knows what is still due."),
         details={"order_number": order.number, "refund_id": refund_id},
     )
 
@@ -296,7 +297,7 @@ def above_compensation_cap(cap: int, used: int, currency: str, field: str) -> Re
     return Refusal(
         "above_compensation_cap",
         _("Compensations of one order may come to %(cap)s together; %(left)s of that are left.") % words,
-        hint=_("Propose at most what is left, or let a person of the shop decide what else can be done."),
+        hint=_("Propose at most what is left. The limit is the policy's: a new version changes it for orders to come."),
         field=field,
         details={"cap": cap, "used": used, "left": max(cap - used, 0), "currency": currency},
     )

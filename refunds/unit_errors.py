@@ -31,6 +31,13 @@ _ACTIONS: Final = {
     "exchange": gettext_lazy("exchange"),
     "resend": gettext_lazy("send again"),
 }
+_NOT_POSSIBLE: Final = {
+    "cancel": gettext_lazy("“%(name)s” cannot be cancelled as things stand."),
+    "lost": gettext_lazy("“%(name)s” does not count as lost."),
+    "return": gettext_lazy("“%(name)s” cannot be returned as things stand."),
+    "exchange": gettext_lazy("“%(name)s” cannot be exchanged as things stand."),
+    "resend": gettext_lazy("“%(name)s” cannot be sent again: it does not count as lost."),
+}
 # What to do about goods that stand in a refund which has not been paid.
 _NEXT: Final[Mapping[str, Any]] = {
     RefundState.PENDING_APPROVAL: gettext_lazy(
@@ -55,11 +62,20 @@ def refused(order: Order, groups: Sequence[UnitGroup], obstacle: eligibility.Obs
     of_line = [group for group in groups if group.line.line_item_id == obstacle.line_item_id]
     group = next(group for group in of_line if eligibility.REFUSED.get(group.state) == obstacle.code)
     message, hint, details = _WORDS[obstacle.code](order, group)
+    staff_hint = _for_staff(obstacle.code)
     if obstacle.params["available"]:
         available = {"available": obstacle.params["available"]}
-        hint = sentences(_("Only %(available)s can be asked for at this moment.") % available, hint)
+        only = _("Only %(available)s can be asked for at this moment.") % available
+        hint, staff_hint = sentences(only, hint), sentences(only, staff_hint) if staff_hint else ""
     details = {"line_item_id": obstacle.line_item_id, **details}
-    return Refusal(obstacle.code, message, hint=hint, field=field, details=details)
+    return Refusal(obstacle.code, message, hint=hint, field=field, details=details, staff_hint=staff_hint)
+
+
+def _for_staff(code: str) -> str:
+    """What staff are told where others are told that staff decide."""
+    if code not in {"return_window_over", "excluded_category"}:
+        return ""
+    return _("Ask for an exception, so that they can come back: a second person decides about it.")
 
 
 def not_possible(name: str, action: str, available: int, options: Sequence[str], field: str) -> InvalidInput:
@@ -71,7 +87,7 @@ def not_possible(name: str, action: str, available: int, options: Sequence[str],
     named = [str(_ACTIONS[option]) for option in dict.fromkeys(options)]
     return InvalidInput(
         field,
-        _("This does not fit where “%(name)s” is now: %(action)s.") % values,
+        str(_NOT_POSSIBLE[action]) % values,
         hint=_("What can be asked for it: %(options)s.") % {"options": _(", ").join(named)} if named else "",
     )
 
@@ -82,7 +98,8 @@ def why_nothing(order: Order, group: UnitGroup) -> Refusal | None:
     if code is None:
         return None
     message, hint, details = _WORDS[code](order, group)
-    return Refusal(code, message, hint=hint, details={"line_item_id": group.line.line_item_id, **details})
+    details = {"line_item_id": group.line.line_item_id, **details}
+    return Refusal(code, message, hint=hint, details=details, staff_hint=_for_staff(code))
 
 
 def changed_since(order: Order, group: UnitGroup) -> Refusal:
@@ -94,7 +111,9 @@ def changed_since(order: Order, group: UnitGroup) -> Refusal:
             _("Ask for a new quote for the same goods."),
         )
     message, hint, details = _WORDS[code](order, group)
-    return order_changed(message, hint, {"because": code, "line_item_id": group.line.line_item_id, **details})
+    changed = order_changed(message, hint, {"because": code, "line_item_id": group.line.line_item_id, **details})
+    changed.staff_hint = _for_staff(code)
+    return changed
 
 
 def not_lost_after_all(group: UnitGroup) -> Refusal:
@@ -109,7 +128,11 @@ def not_lost_after_all(group: UnitGroup) -> Refusal:
         hint = _("It could be returned until %(day)s; a person of the shop decides about exceptions.") % values
     else:
         hint = _("It can be returned or exchanged until %(day)s: ask for a new quote for that.") % values
-    return order_changed(message, hint, details)
+    changed = order_changed(message, hint, details)
+    if group.state == "window_over":
+        until = _("It could be returned until %(day)s.") % values
+        changed.staff_hint = sentences(until, _for_staff("return_window_over"))
+    return changed
 
 
 _Words = tuple[str, str, dict[str, Any]]
@@ -228,6 +251,7 @@ def excluded(group: UnitGroup, only_for: Sequence[str]) -> Refusal:
         "excluded_category",
         message % values,
         hint=_("A person of the shop decides about exceptions."),
+        staff_hint=_for_staff("excluded_category"),
         details={"line_item_id": group.line.line_item_id},
     )
 

@@ -60,7 +60,7 @@ def _pressed(
     try:
         body, status, words = act(request, quote, actor)
     except Refusal as refusal:
-        body, status, words = _refused(refusal)
+        body, status, words = _refused(refusal.told_to(staff=actor.kind == "staff"))
     except NotAllowed:
         body, status, words = _refused(Refusal("not_allowed", _("Your account may not do this."), status=403))
     if wants_json(request):

@@ -9,6 +9,7 @@ from typing import Final
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
+from orders.access import is_staff_reader
 from orders.errors import Refusal
 from orders.http import path_of_site
 from orders.prose import sentences
@@ -24,7 +25,8 @@ def act(request: HttpRequest, work: Callable[[], str], *, back: str) -> HttpResp
     try:
         messages.success(request, work())
     except Refusal as refusal:
-        messages.error(request, sentences(refusal.message, refusal.hint))
+        told = refusal.told_to(staff=is_staff_reader(request))
+        messages.error(request, sentences(told.message, told.hint))
         _keep(request)
     return HttpResponseRedirect(back)
 

@@ -13,6 +13,7 @@ from django.shortcuts import render
 from django.utils import formats
 from django.utils.translation import gettext as _
 
+from orders.access import is_staff_reader
 from orders.errors import InvalidInput, Refusal
 from orders.money import currency_decimals
 
@@ -38,7 +39,7 @@ def form_screen(
         try:
             said = work(request.POST)
         except Refusal as refused:
-            refusal = refused
+            refusal = refused.told_to(staff=is_staff_reader(request))
         else:
             messages.success(request, said)
             return HttpResponseRedirect(back)

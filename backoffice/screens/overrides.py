@@ -72,7 +72,7 @@ def preview_of(order: Order, typed: QueryDict, request: HttpRequest) -> dict[str
         choices = parse_choices(body_of(typed))
         return {"preview": overrides.preview(order=order, choices=choices, actor=staff_actor(request.user))}
     except Refusal as refusal:
-        return {"preview_refusal": refusal}
+        return {"preview_refusal": refusal.told_to(staff=True)}
 
 
 def exception_rows(order: Order, typed: QueryDict) -> list[Row]:

@@ -44,5 +44,5 @@ def ask(request: HttpRequest, order: Order) -> dict[str, Any]:
             asker_ref=quotes.asker_ref(actor),
         )
     except Refusal as refusal:
-        return {"refusal": refusal}
+        return {"refusal": refusal.told_to(staff=True)}
     return {"quote": quote_as_dict(asked)}

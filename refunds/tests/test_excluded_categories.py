@@ -150,3 +150,9 @@ def test_a_category_is_the_same_however_its_name_is_capitalised_and_spaced(named
     (line,) = what_may_be_asked(order, timezone.now())
     assert refusal_of(order, (1, 1, "other")).code == "excluded_category"
     assert line["units"][0]["refusal"]["code"] == "excluded_category"
+
+
+def test_staff_are_told_to_ask_for_an_exception_and_customers_that_staff_decide() -> None:
+    refusal = refusal_of(earplugs(), (1, 1, "other"))
+    assert "A person of the shop decides" in refusal.hint
+    assert "Ask for an exception" in refusal.told_to(staff=True).hint
