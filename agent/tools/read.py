@@ -8,9 +8,11 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.states import CardState
 from agent.tools.base import Arguments, Context, Tool, closed
+from orders.errors import Refusal
 from orders.models import Order
 from orders.money import format_money
 from refunds import eligibility, present, selectors
+from refunds.eligibility_report import what_may_be_asked
 from refunds.goods import UnitGroup, unit_groups
 
 UNITS_SAY = {
@@ -26,6 +28,7 @@ UNITS_SAY = {
     "cancelled": "Already cancelled.",
     "refunded": "Already refunded.",
 }
+KEPT_BACK = "Delivered, of goods that come back only for a reason in only_for, and then up to return_until."
 
 
 def _day(moment: datetime | None) -> str | None:
@@ -36,14 +39,31 @@ def _moment(moment: datetime | None) -> str | None:
     return timezone.localtime(moment).isoformat(timespec="minutes") if moment else None
 
 
-def _units(group: UnitGroup) -> dict[str, Any]:
+def _only_for(order: Order) -> dict[tuple[str, str, str], list[str]]:
+    """By line, state and name: the reasons without which nothing may be asked. Empty without a policy that says so."""
+    try:
+        lines = what_may_be_asked(order, timezone.now())
+    except Refusal:
+        return {}
+    return {
+        (line["line_item_id"], units["state"], units["name"]): units["only_for"]
+        for line in lines
+        for units in line["units"]
+        if units["only_for"] or not units["can"]
+    }
+
+
+def _units(group: UnitGroup, only_for: list[str] | None) -> dict[str, Any]:
+    """`only_for`: None where any reason will do; empty where nothing can be asked."""
     units: dict[str, Any] = {
         "state": group.state,
         "quantity": group.quantity,
         "date": _day(group.since),
-        "can": list(eligibility.allowed_actions(group.state)),
+        "can": [] if only_for == [] else list(eligibility.allowed_actions(group.state)),
         "text": UNITS_SAY[group.state],
     }
+    if only_for:
+        units |= {"only_for": only_for, "text": KEPT_BACK}
     if group.state == "delivered" and group.until:
         units["return_until"] = group.until.isoformat()
     if group.product_name != group.line.name:
@@ -54,6 +74,7 @@ def _units(group: UnitGroup) -> dict[str, Any]:
 
 def _lines(order: Order) -> list[dict[str, Any]]:
     lines: dict[str, dict[str, Any]] = {}
+    only_for = _only_for(order)
     for group in unit_groups(order, now=timezone.now()):
         line = group.line
         entry = lines.setdefault(
@@ -69,7 +90,8 @@ def _lines(order: Order) -> list[dict[str, Any]]:
                 "units": [],
             },
         )
-        entry["units"].append(_units(group))
+        key = (line.line_item_id, group.state, group.product_name)
+        entry["units"].append(_units(group, only_for.get(key)))
     return list(lines.values())
 
 
