@@ -14,7 +14,7 @@ from agent.offline.outcomes import Ledger, keys_of
 from agent.offline.phrases import PHRASES
 from agent.offline.reading import Conversation, Said
 from agent.offline.replies import Reply, ToolUse
-from agent.offline.shopping import fitting, found_by, next_search, searches_for, wanted_instead
+from agent.offline.shopping import Instead, fitting, found_by, next_search, searches_for, wanted_instead
 from agent.offline.speech import Speech
 from agent.offline.wishes import Heard, understand
 from agent.offline.words import EVERYTHING, intents_in
@@ -79,19 +79,25 @@ class Desk:
 
     # --- exchanges for something else ---
 
+    def instead(self, one: Decision) -> Instead:
+        said = f"{self.before}\n{self.wish}" if self.answers_a_question else self.wish
+        return wanted_instead(said, one.line, self.lines) if one.kind == "exchange" else Instead()
+
     def searches(self, one: Decision) -> list[dict[str, Any]]:
         """How to look for what the customer wants instead; [] if it is the same again."""
-        said = f"{self.before}\n{self.wish}" if self.answers_a_question else self.wish
-        return searches_for(wanted_instead(said, one.line, self.lines), one.line) if one.kind == "exchange" else []
+        return searches_for(self.instead(one).searches, one.line)
 
     def with_product(self, one: Decision) -> Decision:
         """The exchange with the product that was found, or what stands in the way of it."""
         searches = self.searches(one)
         if not searches:
             return one
-        kind, found = fitting(found_by(self.ledger, searches), one.line, f"{self.before}\n{self.wish}")
-        if kind == "exchange":
+        instead, said = self.instead(one), f"{self.before}\n{self.wish}"
+        kind, found = fitting(found_by(self.ledger, searches), one.line, said, instead.name)
+        is_sure = bool(found_by(self.ledger, searches[: instead.sure]))
+        if kind == "exchange" and is_sure:
             return replace(one, product=found[0])
+        kind = "which_product" if kind == "exchange" else kind
         return replace(one, kind=kind, found=found)
 
     # --- looking ---

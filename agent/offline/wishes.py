@@ -4,7 +4,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from agent.offline.goods import Line, Named, named_in
-from agent.offline.words import ALL_OF_THEM, CLAUSE_END, EVERYTHING, JOINS, KEPT, OTHERS, Intent, count_in, intents_in
+from agent.offline.words import (
+    ALL_OF_THEM,
+    CLAUSE_END,
+    EVERYTHING,
+    INSTEAD,
+    JOINS,
+    KEPT,
+    OTHERS,
+    Intent,
+    count_in,
+    intents_in,
+)
 
 WAITING = frozenset({"unfulfilled", "packed", "shipped", "lost"})
 HERE = frozenset({"delivered", "window_over"})
@@ -23,6 +34,7 @@ ABOUT = {
     Intent.CHANGED_MIND: WAITING | HERE,
 }
 ONLY_MISSED = frozenset({Intent.NOT_ARRIVED, Intent.LOST})
+FAULT = frozenset({Intent.DEFECTIVE, Intent.WRONG_ITEM})
 MISSED = ONLY_MISSED | {Intent.RESEND}
 # "Both of them", as an answer.
 SHORT = 6
@@ -81,7 +93,7 @@ def hear(text: str, lines: Sequence[Line]) -> Heard:
     said: frozenset[Intent] = frozenset()
     kept: set[str] = set()
     for clause, joint in clauses(text):
-        named = named_in(clause, lines)
+        named = _without_what_comes_instead(clause, named_in(clause, lines))
         intents = intents_in(clause)
         every = bool(ALL_OF_THEM.search(clause) or EVERYTHING.search(clause))
         count = count_in(clause, named[0].start if named else None)
@@ -105,6 +117,13 @@ def hear(text: str, lines: Sequence[Line]) -> Heard:
         waiting = goods if not meant else ()
         last, said = goods or last, intents
     return _settled(heard)
+
+
+def _without_what_comes_instead(clause: str, named: Sequence[Named]) -> Sequence[Named]:
+    """In "exchange the case for a speaker" it is the case that goes back, also where a speaker was bought too."""
+    target = INSTEAD.search(clause)
+    before = [one for one in named if target and one.end <= target.end()]
+    return before or named
 
 
 def _meant(named: Sequence[Named], every: bool, count: int | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -139,6 +158,9 @@ def understand(text: str, before: str, lines: Sequence[Line], *, asked_about_los
         # "Which one?" – "The case."; "How many?" – "Two."
         together = hear(f"{before}\n{text}", lines)
         named = set(heard.wishes) or set(together.wishes)
+        if together.loose and not together.wishes:
+            _place_loose(together, "", lines, asked_about_lost=asked_about_lost)
+        named = named or set(together.wishes)
         together.wishes = {line: wish for line, wish in together.wishes.items() if line in named}
         return together
     return heard
@@ -156,13 +178,24 @@ def _place_loose(heard: Heard, before: str, lines: Sequence[Line], *, asked_abou
         heard.add([line.line_item_id for line in possible], heard.loose, heard.loose_quantity, False)
     elif len(lines) == 1 or len(possible) == 1:
         only = (possible or list(lines))[0]
-        heard.add([only.line_item_id], heard.loose, heard.loose_quantity, False)
+        heard.add(
+            [only.line_item_id], heard.loose | _wanted_before(heard.loose, before, lines), heard.loose_quantity, False
+        )
     elif before:
         earlier = hear(before, lines).wishes
         for wish in earlier.values():
             heard.wishes[wish.line_item_id] = _turned(wish, heard.loose)
     if heard.wishes:
         heard.loose = set()
+
+
+def _wanted_before(intents: Iterable[Intent], before: str, lines: Sequence[Line]) -> frozenset[Intent]:
+    """Who only adds that the goods are broken or wrong still wants the money back, if that was asked for."""
+    if not set(intents) <= FAULT:
+        return frozenset()
+    earlier = hear(before, lines)
+    wanted = {intent for wish in earlier.wishes.values() for intent in wish.intents} | earlier.loose
+    return frozenset(wanted & {Intent.REFUND, Intent.RETURN})
 
 
 def _could_be(line: Line, intents: Iterable[Intent]) -> bool:

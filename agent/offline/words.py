@@ -136,10 +136,15 @@ TOPICS: Final[dict[Topic, re.Pattern[str]]] = {
     ),
     Topic.REFUND_STATUS: _any(
         r"退款.{0,2}(?:進度|狀態|到了|下來|何時|什麼時候|了嗎|好了(?=嗎|沒|[?？])|紀錄|多久)|什麼時候.{0,5}(?:退款|退錢|入帳)",
+        r"退款.{0,3}[到在去]哪|(?:錢|款項?)(?:已經|到底)?(?:有沒有|是不是)?(?:已經)?退(?:回來?|還|給我)?了?(?:嗎|沒|[?？])|(?<![能想以要法可])退了(?:嗎|沒)",
+        r"(?<!貨)(?:要)?退到(?:哪|誰)|退款.{0,4}(?:完成|成功|辦好|處理好|收到)了?(?:嗎|沒|[?？])",
+        r"(?:有沒有|是否)(?:已經?|真的|幫我|給我)?退(?:款|錢)",
         r"(?:退|換)貨(?:單號|編號|進度|狀態)|(?:退|換)貨.{0,4}(?:寄|送)[到去]?哪",
         r"where .{0,20}send .{0,12}(?:return|back)",
         r"退款呢|(?:錢|款).{0,4}(?:還沒|沒有?|未).{0,3}(?:退|收到|入帳|進來|下來|回來)|還沒.{0,3}退(?:款|錢)",
         r"(?:錢|款項).{0,6}(?:什麼時候|何時|到了|入帳|進來|在哪|哪裡)|(?:什麼時候|何時).{0,6}(?:錢|款項)",
+        r"(?:has|was|is|have) (?:it|this|that|my \w+|the \w+|you|i|the shop)(?: been| already)* refunded",
+        r"did you refund|(?:news|update) (?:on|about) my refund|where did (?:my|the) (?:refund|money)",
         r"refund status|status of (?:my|the) refund|where(?:'s| is) my (?:refund|money)|has my refund",
         r"when (?:will|do|can) i (?:get|receive|see) (?:my|the) (?:refund|money)",
     ),
@@ -158,7 +163,7 @@ TOPICS: Final[dict[Topic, re.Pattern[str]]] = {
         r"\bstatus of (?:my|the) order|order status|how is my order",
     ),
     Topic.ETA: _any(
-        r"(?:什麼時候|何時|多久|幾天|幾號|哪天|哪一天).{0,6}(?:到|送|收到|拿到|來)|預計.{0,6}(?:到|送達)",
+        r"(?:什麼時候|何時|多久|幾天|幾號|幾點|哪天|哪一天).{0,6}(?:到|送|收到|拿到|來)|預計.{0,6}(?:到|送達)",
         r"(?:今天|今日|明天|明日|後天|(?:週|周|星期|禮拜)[一二三四五六日天]|\d+[號日]).{0,5}(?:到(?!貨|了(?![嗎沒]))|送[到達]|收得?到(?![了的貨後時]))",
         r"(?<!指定)到貨日|(?:可以|能|能不能).{0,3}(?:快一?點|加急|趕一下)",
         r"\b(?:be here|arrive|get it|come) (?:by|on|before|tomorrow|today)\b",
@@ -230,6 +235,11 @@ TOPICS: Final[dict[Topic, re.Pattern[str]]] = {
     ),
 }
 
+# What may be said about anything.
+SMALL_TALK: Final = frozenset(
+    {Topic.YES, Topic.THANKS, Topic.GREETING, Topic.NEVER_MIND, Topic.MORE_MONEY, Topic.COMPLAINT, Topic.BEYOND}
+)
+
 EVERYTHING: Final = _any(
     r"(?:這|整)(?:張|筆|個)?(?:訂)?單.{0,4}(?:不要|取消|退|不需要)|(?:不要|不需要|不買).{0,3}這(?:張|筆)|[訂下]錯單|重複(?:下單|訂)",
     r"全部|整張|整筆|整單|所有|通通|統統|全退|全都|取消.{0,4}訂單|訂單.{0,3}取消",
@@ -243,6 +253,10 @@ ALL_OF_THEM: Final = _any(r"都", r"\bboth\b|\ball\b|\bevery\b")
 CLAUSE_END: Final = re.compile(
     r"[，。；！？,;!?\n…]|\.(?=\s|$)|而且|然後|但是|不過|還有|另外|以及|可是|\b(?:and|but|also|while|plus|then)\b",
     re.IGNORECASE,
+)
+# What stands after it comes in place of the goods before it.
+INSTEAD: Final = re.compile(
+    r"(?:換|改)(?:成|為)|\b(?:exchang\w*|swap\w*|replac\w*|switch\w*|trad\w*)\b.*?\b(?:for|with|into)\b", re.IGNORECASE
 )
 JOINS: Final = frozenset({"and", "plus", "還有", "以及"})
 
