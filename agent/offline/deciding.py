@@ -78,7 +78,7 @@ def decide(wish: Wish, line: Line) -> list[Decision]:
     if wish.intents and wish.intents <= LATE and _that_can(line, "resend"):
         return [Decision(line, "lost_choice")]
     for kind in _ways(wish.intents):
-        units = _that_can(line, kind)
+        units = _that_can(line, kind, _reason(wish.intents, kind))
         if units is None or (found and not wish.every and left is None):
             continue
         if left == 0:
@@ -105,8 +105,10 @@ def _ways(intents: frozenset[Intent]) -> Sequence[str]:
     return ("cancel", "lost", "return") if intents & GIVE_BACK else ("cancel", "lost")
 
 
-def _that_can(line: Line, kind: str) -> Mapping[str, Any] | None:
-    return next((units for units in line.units if kind in (units.get("can") or ())), None)
+def _that_can(line: Line, kind: str, reason: str = "") -> Mapping[str, Any] | None:
+    """The units for which this may be asked. Some come back only for the reasons in `only_for`."""
+    allowed = (units for units in line.units if kind in (units.get("can") or ()))
+    return next((units for units in allowed if reason in (units.get("only_for") or [reason])), None)
 
 
 def _with_quantity(wish: Wish, line: Line, kind: str, units: Mapping[str, Any]) -> Decision:
@@ -140,6 +142,9 @@ def _no_way(wish: Wish, line: Line) -> Decision:
         return Decision(line, "what")
     if wish.intents <= MISSED | SENT_ANEW and wish.intents & (MISSED | {Intent.RESEND}) and not here:
         return Decision(line, "track")
+    kept_back = [units for units in line.units if units.get("only_for")]
+    if kept_back and here and not wish.intents & (MISSED | {Intent.RESEND}):
+        return Decision(line, "blocked", state="kept_back", units=kept_back[0])
     for state in TOLD_FIRST:
         if state in states:
             missed = wish.intents & (MISSED | {Intent.RESEND})

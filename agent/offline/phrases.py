@@ -84,6 +84,26 @@ PHRASES: Final[dict[str, tuple[str, str]]] = PIECES | {
         "The refund for {goods} did not go through: the payment provider has refused to pay back {amount}. A colleague "
         "sees to it. Refund number: {number}.",
     ),
+    "done_cancel_each": ("{goods}已取消，退款編號 {number}。", "{goods} is cancelled. Refund number: {number}."),
+    "done_lost_each": (
+        "{goods}的退款已受理，退款編號 {number}。",
+        "The refund for {goods} is accepted. Refund number: {number}.",
+    ),
+    "share_pending": ("{amount} 正在退回{account}。", "{amount} is on its way to {account}."),
+    "share_succeeded": ("{amount} 已退回{account}。", "{amount} has been refunded to {account}."),
+    "share_waiting": (
+        "{amount} 付款服務商要晚一點才能受理，屆時會自動退回{account}。",
+        "The payment provider takes {amount} only later; it is sent to {account} by itself then.",
+    ),
+    "share_unknown": (
+        "{amount} 正在向金流公司確認中。",
+        "{amount} is being checked with the payment provider.",
+    ),
+    "share_failed": (
+        "{amount} 付款服務商沒有受理，同事會處理。",
+        "The payment provider has refused {amount}; a colleague sees to it.",
+    ),
+    "share_by_hand": ("{amount} 已{how}。", "{amount} was {how}."),
     "done_return": (
         "{goods}的退貨申請已成立，退貨編號 {number}。收到商品並確認後會退您 {amount}。",
         "The return of {goods} is registered, return number {number}. You get {amount} back once we have received "
@@ -132,6 +152,11 @@ PHRASES: Final[dict[str, tuple[str, str]]] = PIECES | {
     "blocked_shipped": (
         "{goods}已經寄出，正在運送途中，沒辦法取消。您收到之後可以再申請退貨。",
         "{goods} is already on its way and cannot be cancelled. You can return it after it has arrived.",
+    ),
+    "blocked_kept_back": (
+        "{goods}屬於不能退換的商品，只有{reasons}時才可以。如果是這樣，請告訴我哪裡不對。{offer}",
+        "{goods} is of a kind that can only come back if it is {reasons}. If it is, tell me what is the matter. "
+        "{offer}",
     ),
     "blocked_window_over": (
         "{goods}已經超過退換貨期限，我這邊沒辦法直接處理，需要由同事判斷。{offer}",
@@ -311,6 +336,10 @@ PHRASES: Final[dict[str, tuple[str, str]]] = PIECES | {
         "{amount} 已於 {date}退回{account}（退款編號 {number}）。",
         "{amount} was refunded to {account} on {date} (refund number {number}).",
     ),
+    "refund_by_hand": (
+        "{amount} 已於 {date}{how}（退款編號 {number}）。",
+        "{amount} was {how}, on {date} (refund number {number}).",
+    ),
     "refund_unknown": (
         "{amount} 正在向金流公司確認中（退款編號 {number}）。",
         "{amount} is being checked with the payment provider (refund number {number}).",
@@ -326,5 +355,9 @@ PHRASES: Final[dict[str, tuple[str, str]]] = PIECES | {
     "refund_other": ("{amount}：{state}（退款編號 {number}）。", "{amount}: {state} (refund number {number})."),
     "return_line": ("退換貨 {number}：{state}。", "Return {number}: {state}."),
     "replacement_line": ("補寄 {number}：{state}。", "Replacement {number}: {state}."),
-    "no_refunds": ("這張訂單目前沒有退款或退貨紀錄。", "There is no refund or return on this order so far."),
+    "no_refunds": (
+        "這張訂單目前沒有退款或退貨紀錄。想取消、退貨或換貨的話，告訴我是哪一件，我看看可以怎麼處理。",
+        "There is no refund or return on this order so far. If you would like to cancel, return or exchange something, "
+        "tell me which item, and I will see what can be done.",
+    ),
 }

@@ -15,6 +15,8 @@ MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
 )  # fmt: skip
+# The number under which a person has paid, at the end of the label.
+NUMBER_BY_HAND = re.compile(r"(?:編號|number)\s*(\S.*)$")
 CREDIT_METHODS = frozenset({"store_credit", "credit", "points"})
 
 
@@ -65,19 +67,23 @@ class Speech:
 
     # --- money ---
 
-    def account(self, to: Sequence[Data]) -> str:
-        """Where money goes. Several accounts each with its amount."""
-        named = [self._account(entry) for entry in to]
-        if not named:
-            return self.piece("account_other")
-        if len(named) == 1:
-            return named[0]
-        parts = zip(named, to, strict=True)
-        return self.piece("comma").join(
-            self.piece("part", account=name, amount=entry.get("display", "")) for name, entry in parts
-        )
+    def where(self, to: Sequence[Data]) -> str:
+        """In brackets: where the money of an offer would go, several accounts each with its amount; "" if unknown."""
+        if len(to) == 1:
+            return self.piece("to", account=self.account(to[0]))
+        parts = [self.piece("part", account=self.account(each), amount=each.get("display", "")) for each in to]
+        return self.piece("in_brackets", text=self.piece("comma").join(parts)) if parts else ""
 
-    def _account(self, entry: Data) -> str:
+    def by_hand(self, share: Data) -> str:
+        """How a person has paid a share, as the result says it; in the customer's language if that is another one."""
+        label = str(share.get("label") or "")
+        number = NUMBER_BY_HAND.search(label)
+        if not number or bool(CHINESE.search(label[: number.start(1)])) == self.chinese:
+            return label
+        return self.piece("by_hand", number=number[1])
+
+    def account(self, entry: Data) -> str:
+        """A payment that money goes back to; an empty entry is the one that was used."""
         if entry.get("last4"):
             return self.piece("account_card", last4=entry["last4"])
         return self.piece("account_credit" if entry.get("method") in CREDIT_METHODS else "account_other")

@@ -20,14 +20,19 @@ REFUND_WORDS = {
     "failed": "pay_failed",
     "succeeded": "paid_cancel",
 }
+# Sentences that name the account: of several payments there is one sentence for each.
+OF_EACH_PAYMENT = frozenset({"done_cancel", "done_lost", "paid_cancel", "pay_later"})
+DECIDED_BY_PROVIDERS = frozenset({"pending", "succeeded", "unknown", "failed"})
 
 
 def offer(speech: Speech, quote: Data, group: Sequence[Decision]) -> str:
     """The amount and why, for one quote."""
     to = quote.get("to") or ()
-    account = speech.piece("to", account=speech.account(to)) if to else ""
     amount = speech.say(
-        f"offer_{quote.get('action', 'cancel')}", goods=speech.goods(group), amount=quote.get("display", ""), to=account
+        f"offer_{quote.get('action', 'cancel')}",
+        goods=speech.goods(group),
+        amount=quote.get("display", ""),
+        to=speech.where(to),
     )
     return speech.join([amount, speech.say("why", why=speech.why(quote))])
 
@@ -74,14 +79,30 @@ def _confirmed(speech: Speech, end: Outcome, goods: str) -> str:
         said = speech.say("done_nothing_due", goods=goods, number=refund.get("refund_id", ""))
         return speech.join([said, _because(speech, end)])
     phrase = REFUND_WORDS.get(end.state, f"done_{end.kind}")
+    shares = refund.get("to") or end.quote.get("to") or [{}]
+    each = phrase in OF_EACH_PAYMENT and _needs_a_sentence_each(shares)
     said = speech.say(
-        phrase,
+        f"done_{end.kind}_each" if each else phrase,
         goods=goods,
         amount=refund.get("display", end.quote.get("display", "")),
-        account=speech.account(refund.get("to") or end.quote.get("to") or ()),
+        account=speech.account(shares[0]),
         number=refund.get("refund_id", ""),
     )
-    return speech.join([said, _because(speech, end)])
+    told = [_share(speech, share, end.state) for share in shares] if each else []
+    return speech.join([said, *told, _because(speech, end)])
+
+
+def _needs_a_sentence_each(shares: Sequence[Data]) -> bool:
+    return len(shares) > 1 or any(share.get("by") == "hand" for share in shares)
+
+
+def _share(speech: Speech, share: Data, state: str) -> str:
+    """What becomes of the money of one payment. The newest that is known of the whole wins over an older answer."""
+    if share.get("by") == "hand":
+        return speech.say("share_by_hand", amount=share.get("display", ""), how=speech.by_hand(share))
+    known = state if state in {"waiting", "succeeded"} else share.get("state") or state
+    phrase = f"share_{known}" if f"share_{known}" in PHRASES else "share_pending"
+    return speech.say(phrase, amount=share.get("display", ""), account=speech.account(share))
 
 
 def _because(speech: Speech, end: Outcome) -> str:
@@ -104,7 +125,8 @@ def note(speech: Speech, one: Decision, *, parcels: Sequence[Data], refunds: Seq
         return ""
     number = units.get("return_id") or units.get("refund_id") or units.get("replacement_id")
     paid = [item for item in refunds if number in {None, item.get("refund_id")}]
-    values = {"goods": goods, "offer": speech.say("offer_person")}
+    reasons = [speech.piece(f"reason_{each}") for each in units.get("only_for") or () if f"reason_{each}" in PHRASES]
+    values = {"goods": goods, "offer": speech.say("offer_person"), "reasons": speech.piece("either").join(reasons)}
     told = speech.say(
         f"blocked_{one.state}", number=speech.piece("number", number=number) if number and not paid else "", **values
     )
@@ -160,7 +182,14 @@ def missed(speech: Speech, decisions: Sequence[Decision], parcels: Sequence[Data
 
 
 def _lost_choice(speech: Speech, lines: Sequence[Line]) -> str:
-    return speech.say("lost_choice", goods=_names(speech, lines))
+    goods = [
+        (line.title, sum(int(units["quantity"]) for units in line.units if "resend" in _can(units))) for line in lines
+    ]
+    return speech.say("lost_choice", goods=speech.listed(goods))
+
+
+def _can(units: Data) -> Sequence[str]:
+    return units.get("can") or ()
 
 
 def _names(speech: Speech, lines: Sequence[Line]) -> str:
@@ -186,13 +215,23 @@ def _parcel(speech: Speech, parcel: Data, goods: str) -> str:
 
 
 def refund(speech: Speech, item: Data) -> str:
+    """A refund, one sentence for each payment where it goes to several or a person has paid."""
     state = "waiting" if item.get("waits_until") else str(item.get("state"))
-    phrase = f"refund_{state}" if f"refund_{state}" in PHRASES else "refund_other"
+    shares = item.get("to") or [{}]
+    if state in DECIDED_BY_PROVIDERS and _needs_a_sentence_each(shares):
+        return speech.join([_part(speech, item, share, str(share.get("state") or state)) for share in shares])
+    return _part(speech, item, {**shares[0], "display": item.get("display", "")}, state)
+
+
+def _part(speech: Speech, item: Data, share: Data, state: str) -> str:
+    """The day is the one on which it was paid, if that is told; else the one on which it was asked for."""
+    phrase = "refund_by_hand" if share.get("by") == "hand" else f"refund_{state}"
     return speech.say(
-        phrase,
-        amount=item.get("display", ""),
-        account=speech.account(item.get("to") or ()),
+        phrase if phrase in PHRASES else "refund_other",
+        amount=share.get("display", ""),
+        account=speech.account(share),
+        how=speech.by_hand(share),
         number=item.get("refund_id", ""),
-        date=speech.day(item.get("paid_at") if item.get("kind") == "elsewhere" else item.get("created_at")),
+        date=speech.day(item.get("paid_at") or item.get("created_at")),
         state=item.get("state_text") or state,
     )
