@@ -5,6 +5,7 @@ never read as an instruction, because only the customer's own words are looked a
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from agent.offline import errands, telling
@@ -29,7 +30,23 @@ WISHES = frozenset({Intent.CANCEL, Intent.RETURN, Intent.REFUND, Intent.EXCHANGE
 def reply_to(body: Mapping[str, Any]) -> Reply:
     """The answer to a request that `request_rules` has let through."""
     conversation = read(body)
-    return shape(think(conversation), body)
+    return shape(_with_untold(think(conversation), conversation), body)
+
+
+def _with_untold(reply: Reply, conversation: Conversation) -> Reply:
+    """What a press has done is told first, also where the customer has gone on to something else already."""
+    answers = conversation.untold
+    if not answers:
+        return reply
+    order = Ledger(answers, {}).order
+    names = {line.line_item_id: line.title for line in lines_of(order)} if order else {}
+    speech = Speech(conversation.chinese)
+    ends = [end for end in Ledger(answers, names, conversation.news).told() if end.answer.status == "confirmed"]
+    told = [telling.outcome(speech, end) for end in ends]
+    moved = Ledger(answers, {}).last("update_shipping_address")
+    if moved is not None and moved.status == "confirmed":
+        told.append(errands.address_outcome(speech, moved.data, False, dict(moved.input)))
+    return replace(reply, text=speech.paragraphs([*told, reply.text]))
 
 
 def think(conversation: Conversation) -> Reply:
@@ -78,6 +95,8 @@ def errand_of(
     if errands.asked_for_amount(conversation) and not intents and not topics - MONEY_TOPICS:
         return errands.compensation
     if Topic.ADDRESS in topics and not intents & WISHES:
+        return errands.address
+    if errands.is_whole_address(conversation.wish) and not intents:
         return errands.address
     if errands.asked_for_address(conversation) and not intents and (not topics or errands.is_address(conversation)):
         return errands.address

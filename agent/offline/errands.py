@@ -25,6 +25,9 @@ SIZES: Final = {"千": 1000, "百": 100}
 # Goods in these states can have a parcel that is not packed yet: their own, or the one of their replacement.
 MAY_BE_UNPACKED: Final = frozenset({"unfulfilled", "exchanging", "resending"})
 MOST_SHOWN: Final = 3
+ENOUGH_PARTS: Final = 4
+# 電話 in an address is no question about telephones.
+BESIDE_AN_ADDRESS: Final = frozenset({Topic.BEYOND, Topic.GREETING, Topic.THANKS, Topic.YES, Topic.ADDRESS})
 # What stands after these is what a product is to be used with.
 WORKS_WITH: Final = re.compile(r"支援|適用|相容|可以用在|(?:compatible|work) with", re.IGNORECASE)
 UP_TO: Final = re.compile(
@@ -123,7 +126,7 @@ def address(conversation: Conversation, speech: Speech) -> Reply:
     ledger = ledger_of(conversation)
     ended = ledger.last("update_shipping_address")
     if ended is not None:
-        return Reply(_address_outcome(speech, ended.data, ended.is_error, dict(ended.input)))
+        return Reply(address_outcome(speech, ended.data, ended.is_error, dict(ended.input)))
     if ledger.order is None and "get_order" in conversation.tools and ledger.last("get_order") is None:
         return Reply(speech.say("look"), (ToolUse("get_order"),))
     order = ledger.order
@@ -156,10 +159,11 @@ def _answer(conversation: Conversation, speech: Speech) -> str:
 
 def _before(conversation: Conversation) -> str:
     """The words before, where they began to tell an address."""
-    return conversation.wish_before if Topic.ADDRESS in topics_in(conversation.wish_before) else ""
+    before = conversation.wish_before
+    return before if Topic.ADDRESS in topics_in(before) or is_whole_address(before) else ""
 
 
-def _address_outcome(speech: Speech, data: Data, is_error: bool, wanted: Mapping[str, str]) -> str:
+def address_outcome(speech: Speech, data: Data, is_error: bool, wanted: Mapping[str, str]) -> str:
     if is_error:
         told = speech.say("failed_address", message=data.get("message") or speech.say("trouble"))
         return speech.join([told, speech.say("offer_person")])
@@ -171,6 +175,12 @@ def _address_outcome(speech: Speech, data: Data, is_error: bool, wanted: Mapping
     }
     phrase = phrases.get(str(data.get("status")), "declined_address")
     return speech.say(phrase, address=in_one_line(data.get("shipping_address") or wanted))
+
+
+def is_whole_address(text: str) -> bool:
+    """Is it an address and nothing else, with so many parts that it can only be meant as the new one?"""
+    named = named_in_words(text)
+    return "street" in named and len(named) >= ENOUGH_PARTS and not topics_in(text) - BESIDE_AN_ADDRESS
 
 
 def is_address(conversation: Conversation) -> bool:

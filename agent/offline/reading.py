@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from agent.offline.words import SMALL_TALK, intents_in, topics_in
+
 CHINESE = re.compile(r"[\u3400-\u9fff]")
 LATIN = re.compile(r"[A-Za-z]{2,}")
 TELLING = re.compile(r"<from_(?:staff|system)>.*?</from_(?:staff|system)>", re.DOTALL)
@@ -60,7 +62,7 @@ class Conversation:
         """The events, cut where the agent had had its say or the customer passed over what was on offer."""
         turns: list[list[Event]] = [[]]
         for event in self.events:
-            if isinstance(event, Said) and event.author == "customer" and _is_over(turns[-1]):
+            if isinstance(event, Said) and event.author == "customer" and _begins_anew(turns[-1], event.text):
                 turns.append([])
             turns[-1].append(event)
         return turns
@@ -69,6 +71,13 @@ class Conversation:
     def answers(self) -> list[Answer]:
         """What tools have answered in this turn."""
         return [event for event in self.turns[-1] if isinstance(event, Answer)]
+
+    @property
+    def untold(self) -> list[Answer]:
+        """The answers of the turn before, if the customer wrote on before the agent had told what a press has done."""
+        before = self.turns[-2] if len(self.turns) > 1 else []
+        spoke = any(isinstance(event, Said) and event.author == "agent" for event in self.turns[-1])
+        return [] if spoke or not _was_pressed(before) else [event for event in before if isinstance(event, Answer)]
 
     @property
     def wish(self) -> str:
@@ -121,6 +130,25 @@ def _is_over(turn: Sequence[Event]) -> bool:
         if isinstance(event, Said) and event.author == "agent":
             return event.last_word
     return False
+
+
+def _begins_anew(turn: Sequence[Event], text: str) -> bool:
+    return _is_over(turn) or (_was_pressed(turn) and _is_about_else(text))
+
+
+def _was_pressed(turn: Sequence[Event]) -> bool:
+    """Has a button been pressed since the agent's last words?"""
+    for event in reversed(turn):
+        if isinstance(event, Said) and event.author == "agent":
+            return False
+        if isinstance(event, Answer) and event.name in ASKING and event.status == "confirmed":
+            return True
+    return False
+
+
+def _is_about_else(text: str) -> bool:
+    """Words about something else than goods begin a turn; what is wanted of goods is done together with the rest."""
+    return bool(topics_in(text) - SMALL_TALK) and not intents_in(text)
 
 
 def read(body: Mapping[str, Any]) -> Conversation:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent.offline import brain
+from agent.offline.reading import ASKING
 from agent.offline.replies import Reply
 from agent.offline.request_rules import check_request
 from agent.tools.registry import definitions
@@ -79,6 +80,7 @@ class Shop:
     products: list[Data] = field(default_factory=list)
     estimates: list[Data] = field(default_factory=list)
     address: Data | None = None
+    to: list[Data] = field(default_factory=lambda: CARD)
     amount: int = 230
     broken: dict[str, list[Data]] = field(default_factory=dict)
     quotes: dict[str, Data] = field(default_factory=dict)
@@ -130,7 +132,7 @@ class Shop:
             "explanation": WHY_230,
             "expires_at": "2026-11-29T10:15:00+08:00",
             "policy_version": 1,
-            "to": CARD,
+            "to": self.to,
             "refund": None,
             "return": None,
         }
@@ -145,7 +147,7 @@ class Shop:
             "state_text": "退款中",
             "amount": quote["amount"],
             "display": quote["display"],
-            "to": CARD,
+            "to": self.to,
             "created_at": "2026-11-29T10:02:00+08:00",
         }
         return self._pressed({"status": "confirmed", "refund": refund, "explanation": quote["explanation"]})
@@ -208,6 +210,12 @@ class Talk:
             if not reply.tool_uses:
                 return "\n".join(words)
         raise AssertionError(f"no end: {words}")
+
+    def until_a_card(self, text: str) -> None:
+        """The customer writes; the agent works until a card has been pressed, and has not spoken since."""
+        self._add("user", [{"type": "text", "text": text}])
+        while not any(use.name in ASKING for use in self._think().tool_uses):
+            pass
 
     def _think(self) -> Reply:
         body = {"model": "claude-sonnet-5-5", "max_tokens": 2048, "messages": self.messages, "tools": definitions()}
