@@ -15,7 +15,15 @@ from orders.models import Order, ShipmentLine
 from orders.states import PICKUP_METHODS
 from orders.strict import validated
 
-__all__ = ["PERMISSION", "AddressBody", "address_as_dict", "anything_to_send", "change_address", "check_change"]
+__all__ = [
+    "PERMISSION",
+    "AddressBody",
+    "address_as_dict",
+    "anything_to_send",
+    "change_address",
+    "check_change",
+    "why_not_changed",
+]
 
 PERMISSION: Final = "orders.change_address"
 # The agent asks for a card; the press on it is the customer's own.
@@ -96,16 +104,24 @@ def _require(actor: Actor, order: Order) -> None:
 
 def _refuse_too_late(order: Order) -> None:
     """With the order locked this holds until the transaction ends: packing waits for the same lock."""
+    refusal = why_not_changed(order)
+    if refusal is not None:
+        raise refusal
+
+
+def why_not_changed(order: Order) -> Refusal | None:
+    """`pickup_order` or `already_shipped`; None where the address can be changed."""
     if order.shipping_method in PICKUP_METHODS:
-        raise Refusal(
+        return Refusal(
             "pickup_order",
             _("Order %(number)s is picked up and not sent to an address.") % {"number": order.number},
             hint=_("To have it sent instead, a person of the shop must look at it."),
         )
     if not anything_to_send(order):
-        raise Refusal(
+        return Refusal(
             "already_shipped",
             _("Nothing of order %(number)s is left to be packed: its parcels go where they are addressed.")
             % {"number": order.number},
             hint=_("Ask the carrier to redirect the parcel, or hand over to a person of the shop."),
         )
+    return None

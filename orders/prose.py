@@ -3,7 +3,18 @@
 from django.utils.translation import get_language
 
 
+def aside(name: object, said: object) -> str:
+    """“rf_… (succeeded)”, with the brackets of the language; only the name where there is nothing to say of it."""
+    if not said:
+        return str(name)
+    return f"{name}（{said}）" if _is_chinese() else f"{name} ({said})"
+
+
 def sentences(*parts: str) -> str:
     """Whole sentences, one after the other; empty ones are left out. Chinese puts no space between them."""
-    between = "" if (get_language() or "").startswith("zh") else " "
+    between = "" if _is_chinese() else " "
     return between.join(filter(None, parts))
+
+
+def _is_chinese() -> bool:
+    return (get_language() or "").startswith("zh")

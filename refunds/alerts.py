@@ -22,6 +22,7 @@ from django.utils import timezone, translation
 from orders import audit
 from orders.actors import Actor, system_actor
 from orders.models import AuditEvent, Order
+from orders.prose import aside
 from refunds import errors, selectors
 from refunds.alert_words import in_mail
 from refunds.choices import clean_note
@@ -84,7 +85,7 @@ def settle(*, alert_id: int, actor: Actor, note: str) -> StaffAlert:
     if alert is None:
         raise errors.no_such_alert()
     if moved != 1:
-        raise errors.wrong_state(f"{alert.get_kind_display()} ({alert.subject})")
+        raise errors.wrong_state(aside(alert.get_kind_display(), alert.subject))
     _audit(alert, "alert.settled", actor, note=text)
     return alert
 

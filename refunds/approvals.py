@@ -14,6 +14,7 @@ from django.db import transaction
 from orders.actors import Actor
 from orders.errors import Refusal
 from orders.models import Order
+from orders.prose import aside
 from refunds import access, approval_states, errors, locks, overrides, payout, release, return_states
 from refunds.choices import clean_note
 from refunds.models import Approval, Refund, Return
@@ -121,7 +122,7 @@ def _approval_of(refund_id: str, actor: Actor) -> str:
         raise errors.no_such_refund()
     approval: Approval | None = getattr(refund, "approval", None)
     if approval is None:
-        raise errors.wrong_state(f"{refund.pk} ({refund.get_state_display()})")
+        raise errors.wrong_state(aside(refund.pk, refund.get_state_display()))
     return approval.pk
 
 
@@ -132,7 +133,7 @@ def _locked(approval_id: str, actor: Actor, reason: str) -> _Decision:
     if actor.user is not None and actor.user.pk in _concerned(order, approval):
         raise errors.own_decision(made_a_link=order.customer_links.filter(created_by=actor.user).exists())
     if approval.state != ApprovalState.WAITING:
-        raise errors.wrong_state(f"{approval.pk} ({approval.get_state_display()})")
+        raise errors.wrong_state(aside(approval.pk, approval.get_state_display()))
     return _Decision(order, approval, actor, reason)
 
 

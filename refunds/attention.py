@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from orders import audit
 from orders.actors import Actor
 from orders.errors import InvalidInput
+from orders.prose import aside
 from refunds import errors, locks, outcome
 from refunds.choices import clean_note
 from refunds.holding import MoneyMoved, hold_money, release_money
@@ -74,7 +75,7 @@ def _troubled(refund_id: str, actor: Actor, note: str, **which: Any) -> tuple[st
     troubled = GatewayAttempt.objects.filter(allocation__refund=refund, settled_at=None, **which).exclude(trouble="")
     attempts = list(troubled.select_related("payment", "allocation").order_by("pk"))
     if not attempts:
-        raise errors.wrong_state(f"{refund.pk} ({refund.get_state_display()})")
+        raise errors.wrong_state(aside(refund.pk, refund.get_state_display()))
     return text, refund, attempts
 
 
@@ -96,7 +97,7 @@ def _settle(
 ) -> None:
     newer = allocation.attempts.filter(number__gt=attempt.number, outcome__in=UNDECIDED)
     if newer.exists():
-        raise errors.wrong_state(f"{refund.pk} ({refund.get_state_display()})")
+        raise errors.wrong_state(aside(refund.pk, refund.get_state_display()))
     booked_on, number = allocation.payment_id, allocation.external_ref
     by_hand = number_by_hand(attempt, allocation)
     if allocation.state != AllocationState.SUCCEEDED or (number and not (by_hand and stands == Stands.HAND)):

@@ -21,6 +21,7 @@ from orders.actors import Actor, NotAllowed
 from orders.announce import announce
 from orders.errors import InvalidInput
 from orders.models import Order, Payment
+from orders.prose import aside
 from orders.strict import validated
 from refunds import elsewhere_units, ending, errors, holding, locks, numbers, policy, quotes, reported_before, selectors
 from refunds.choices import clean_note
@@ -91,7 +92,7 @@ def assign(*, refund_id: str, lines: object, actor: Actor, note: str, for_goods:
     asked = _asked(facts)
     order, refund = locks.order_and_refund(refund_id)
     if not refund.needs_assignment:
-        raise errors.wrong_state(f"{refund.pk} ({refund.get_state_display()})")
+        raise errors.wrong_state(aside(refund.pk, refund.get_state_display()))
     _carry_out(order, refund, asked, actor, text)
     return refund
 

@@ -6,6 +6,7 @@ The booking stays in the history; its goods count as kept again, and the payment
 from django.db import transaction
 
 from orders.actors import Actor
+from orders.prose import aside
 from refunds import errors, locks
 from refunds.choices import clean_note
 from refunds.elsewhere import RECORD
@@ -25,7 +26,7 @@ def undo(*, refund_id: str, actor: Actor, note: str) -> Refund:
     text = clean_note(note, required=True)
     order, refund = locks.order_and_refund(refund_id)
     if refund.kind != RefundKind.ELSEWHERE:
-        raise errors.wrong_state(f"{refund.pk} ({refund.get_kind_display()})")
+        raise errors.wrong_state(aside(refund.pk, refund.get_kind_display()))
     if refund.state == RefundState.REJECTED:
         return refund
     take_back(refund, order=order, actor=actor, reason=text)

@@ -13,6 +13,7 @@ from orders import goods, shipments, stock
 from orders.actors import Actor, NotAllowed
 from orders.goods import Hold
 from orders.models import LineItem, Order, Product, Shipment
+from orders.prose import aside
 from orders.stock import OutOfStock
 from orders.strict import validated
 from refunds import access, errors, exchange_errors, replacement_states, return_states
@@ -194,7 +195,7 @@ def of_locked_order(order: Order, replacement_id: str) -> Replacement:
 
 def require_reserved(replacement: Replacement) -> None:
     if replacement.state != ReplacementState.RESERVED:
-        raise errors.wrong_state(f"{replacement.pk} ({replacement.get_state_display()})")
+        raise errors.wrong_state(aside(replacement.pk, replacement.get_state_display()))
 
 
 def units_of(replacement: Replacement) -> list[Unit]:

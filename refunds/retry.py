@@ -13,6 +13,7 @@ from orders import audit
 from orders.actors import Actor
 from orders.jobs import enqueue_on_commit
 from orders.models import Order, Payment
+from orders.prose import aside
 from refunds import charges, errors, locks, outcome, reported_before, tasks
 from refunds.choices import clean_note
 from refunds.gateways.plan import Person
@@ -56,7 +57,7 @@ def unpaid_parts(refund: Refund) -> list[RefundAllocation]:
     """
     failed = list(refund.allocations.select_for_update(no_key=True).filter(state=AllocationState.FAILED))
     if not failed or refund.state in NOT_TO_BE_SENT:
-        raise errors.wrong_state(f"{refund.pk} ({refund.get_state_display()})")
+        raise errors.wrong_state(aside(refund.pk, refund.get_state_display()))
     reported = set(
         GatewayAttempt.objects.filter(allocation__refund=refund)
         .exclude(trouble="", outcome=AttemptOutcome.REFUSED)

@@ -14,7 +14,7 @@ from backoffice.screens.forms import form_screen, request_ref
 from backoffice.screens.gate import ADDRESS, staff_screen
 from orders.access import order_for_staff
 from orders.actors import staff_actor
-from orders.address import change_address
+from orders.address import change_address, why_not_changed
 from orders.models import Order
 
 # What an address consists of, in the order in which it is written here, and how long each part may be.
@@ -47,7 +47,12 @@ def address(request: HttpRequest, number: str) -> HttpResponse:
         request,
         template="staff/address.html",
         back=reverse("staff-order", args=[number]),
-        context=lambda typed: {"here": "orders", "order": order, "fields": fields_of(order, typed)},
+        context=lambda typed: {
+            "here": "orders",
+            "order": order,
+            "fields": fields_of(order, typed),
+            "too_late": why_not_changed(order),
+        },
         work=work,
     )
 

@@ -65,6 +65,8 @@ def return_page(request: HttpRequest, return_id: str) -> HttpResponse:
 def return_context(request: HttpRequest, item: Return) -> dict[str, Any]:
     replacement = getattr(item, "replacement", None)
     typed = kept_fields(request, reverse("staff-return-receive", args=[item.pk]))
+    steps = list(return_rows.steps_of(item))
+    came = [step.at for step in steps if step.action == f"return.{item.state}"]
     return {
         "here": "returns",
         "item": item,
@@ -73,7 +75,8 @@ def return_context(request: HttpRequest, item: Return) -> dict[str, Any]:
         "states": return_rows.STATES,
         "replacements": [replacement] if replacement else [],
         "findings": words.FOUND,
-        "steps": return_rows.steps_of(item),
+        "steps": steps,
+        "since": came[-1] if came else item.created_at,
         "can_reject": item.state in returns.REJECTABLE[item.kind],
     }
 

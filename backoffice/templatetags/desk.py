@@ -19,7 +19,7 @@ from backoffice.screens.card_words import button_addresses, reason_words
 from orders.admin_links import subject_name
 from orders.models import AuditEvent
 from orders.money import format_money
-from orders.prose import sentences
+from orders.prose import aside, sentences
 from orders.words import action_name, actor_name
 from refunds import fact_words
 from refunds.api.common import NO_NOTE
@@ -31,6 +31,7 @@ from refunds.states import RELEASED, AllocationState, RefundKind
 register = template.Library()
 register.filter(action_name)
 register.filter(actor_name)
+register.filter(aside)
 
 # Drawn on a grid of 24, in the colour of the text around them.
 _ICONS: Final = {

@@ -55,6 +55,8 @@ def test_lost_goods_that_are_to_be_sent_again_can_go_elsewhere_until_they_have_l
     leaves(replacement)
     assert PATH not in text_of(staff.get("/staff/orders/9601/"))
     assert staff.post(PATH, ADDRESS).status_code == 409
+    shown = text_of(staff.get(PATH))
+    assert ('name="street"' in shown, "已沒有待包裝的商品" in shown) == (False, True)
     order.refresh_from_db()
     assert order.shipping_address == street
 

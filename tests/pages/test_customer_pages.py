@@ -14,8 +14,8 @@ from refunds.approvals import approve_refund as approve
 from refunds.models import Refund, RefundAllocation, Return
 from refunds.present import refund_as_dict
 from refunds.redeem import redeem
-from refunds.tests.ask import ask
 from refunds.returns import reject
+from refunds.tests.ask import ask
 from refunds.tests.going_back import received_return, returned
 from refunds.tests.old_rules import published_long_ago
 from refunds.tests.paying import pending_refund

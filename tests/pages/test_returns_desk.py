@@ -1,9 +1,11 @@
 """Goods come back: the desk of whoever opens the parcel, and the customer who keeps them after all."""
 
 import pytest
+from django.utils.dateformat import format as date_format
+from django.utils.timezone import localtime
 
 from orders.tests import cast
-from orders.tests.factories import line_body, shipment_body
+from orders.tests.factories import ago, line_body, shipment_body
 from refunds import approvals
 from refunds.acceptance import accept
 from refunds.models import Refund, Return
@@ -96,6 +98,15 @@ def test_the_page_of_a_return_tells_what_happened_by_whom_and_why() -> None:
     assert told == sorted(told)
     assert '<span class="meta">warehouse</span>' in steps
     assert '<span class="badge tone-bad">damaged by the customer × 1</span>' in page
+
+
+def test_beside_the_state_of_a_return_stands_when_it_came_into_it() -> None:
+    back = return_of(cast.place("9021", lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1})]))
+    Return.objects.update(created_at=ago(days=3))
+    warehouse = signed_in("warehouse")
+    warehouse.post(f"/staff/returns/{back.pk}/receive/")
+    shown = text_of(warehouse.get(f"/staff/returns/{back.pk}/"))
+    assert f'已收到</span><span class="meta">{date_format(localtime(), "m/d")} ' in shown
 
 
 def test_support_sees_returns_but_has_no_buttons_for_them() -> None:
@@ -259,4 +270,4 @@ def test_the_customer_reads_what_was_found_of_the_goods() -> None:
     back = three_on_their_way("9022")
     signed_in("warehouse").post(f"/staff/returns/{back.pk}/receive/", counts(accepted="2", damaged="1"))
     page = text_of(signed_in("ming", language="en").get("/orders/9022/"))
-    assert "damaged by the customer" in page
+    assert "damaged goods" in page
