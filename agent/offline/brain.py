@@ -72,17 +72,29 @@ def think(conversation: Conversation) -> Reply:
     sorry = for_a_person(topics, intents)
     if sorry:
         return Reply(speech.join([speech.say(sorry), speech.say("offer_person")]))
+    return about_goods(conversation, speech, topics, intents)
+
+
+def about_goods(
+    conversation: Conversation, speech: Speech, topics: frozenset[Topic], intents: frozenset[Intent]
+) -> Reply:
+    """Goods first; an address in the same message when they are done."""
+    if Topic.ADDRESS in topics and errands.goods_are_done(conversation):
+        return errands.address(conversation, speech)
     again = Topic.YES in topics and not intents
     reply = Desk(
         conversation,
         speech,
-        wish=conversation.wish_before if again else wish,
+        wish=conversation.wish_before if again else conversation.wish,
         before="" if again else conversation.wish_before,
         haggles=Topic.MORE_MONEY in topics,
     ).reply()
     if reply.tool_uses or Topic.ADDRESS not in topics:
         return reply
-    return Reply(speech.paragraphs([reply.text, errands.ask_for_address(speech)]))
+    if not errands.has_ended(conversation):
+        return Reply(speech.paragraphs([reply.text, errands.ask_for_address(speech)]))
+    then = errands.address(conversation, speech)
+    return Reply(speech.paragraphs([reply.text, then.text]), then.tool_uses)
 
 
 def errand_of(

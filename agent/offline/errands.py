@@ -13,7 +13,8 @@ from agent.offline.reading import Conversation
 from agent.offline.replies import Reply, ToolUse
 from agent.offline.shopping import found_by, next_search, searches_for, words_for
 from agent.offline.speech import Speech
-from agent.offline.words import Topic, topics_in
+from agent.offline.wishes import clauses
+from agent.offline.words import Topic, intents_in, topics_in
 
 Data = Mapping[str, Any]
 AMOUNT: Final = re.compile(
@@ -129,6 +130,8 @@ def address(conversation: Conversation, speech: Speech) -> Reply:
         return Reply(address_outcome(speech, ended.data, ended.is_error, dict(ended.input)))
     if ledger.order is None and "get_order" in conversation.tools and ledger.last("get_order") is None:
         return Reply(speech.say("look"), (ToolUse("get_order"),))
+    if ledger.changed_since_read and "get_order" in conversation.tools:
+        return Reply("", (ToolUse("get_order"),))
     order = ledger.order
     if order is None or "update_shipping_address" not in conversation.tools:
         return Reply(speech.join([speech.say("cannot_look"), speech.say("offer_person")]))
@@ -147,14 +150,31 @@ def address(conversation: Conversation, speech: Speech) -> Reply:
     return Reply(speech.paragraphs([offered, speech.say("press")]), (use,))
 
 
+def has_ended(conversation: Conversation) -> bool:
+    """Has a card about goods come to its end in this turn?"""
+    return bool(ledger_of(conversation).ends)
+
+
+def goods_are_done(conversation: Conversation) -> bool:
+    """Of goods and an address in one message, is only the address left? Then the order was read anew for it."""
+    ledger = ledger_of(conversation)
+    if ledger.last("update_shipping_address") is not None:
+        return True
+    return bool(ledger.ends) and not ledger.changed_since_read and not ledger.refused_since_end
+
+
 def ask_for_address(speech: Speech, gaps: Sequence[str] = FIELDS) -> str:
     return speech.say("address_needs", missing=speech.piece("comma").join(speech.piece(field) for field in gaps))
 
 
 def _answer(conversation: Conversation, speech: Speech) -> str:
-    """The customer's words; a name that was asked for needs no label."""
+    """The customer's words, but for what they say of goods; a name that was asked for needs no label."""
     asked_for_a_name = conversation.last_words == ask_for_address(speech, ["recipient"])
-    return f"收件人 {conversation.wish}" if asked_for_a_name else conversation.wish
+    if asked_for_a_name:
+        return f"收件人 {conversation.wish}"
+    if not intents_in(conversation.wish):
+        return conversation.wish
+    return "，".join(clause for clause, _ in clauses(conversation.wish) if not intents_in(clause))
 
 
 def _before(conversation: Conversation) -> str:

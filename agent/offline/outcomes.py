@@ -162,6 +162,23 @@ class Ledger:
             return None
         return self.answers[readings[-1]].data
 
+    @property
+    def ends(self) -> list[int]:
+        """The places of the answers that ended a card about goods."""
+        return [place for place, each in enumerate(self.answers) if each.name in ABOUT_GOODS and each.status in ENDED]
+
+    @property
+    def changed_since_read(self) -> bool:
+        """Has a card about goods ended after the order was read last?"""
+        readings = [place for place, each in enumerate(self.answers) if each.name == "get_order"]
+        return bool(self.ends and readings and self.ends[-1] > readings[-1])
+
+    @property
+    def refused_since_end(self) -> bool:
+        """Was anything about goods refused after the last card ended?"""
+        later = self.answers[self.ends[-1] :] if self.ends else self.answers
+        return any(each.is_error and each.name in ABOUT_GOODS | {"quote_refund"} for each in later)
+
     def last(self, name: str) -> Answer | None:
         """The last answer of a tool in this turn, good or bad."""
         return next((answer for answer in reversed(self.answers) if answer.name == name), None)

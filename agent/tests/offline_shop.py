@@ -203,6 +203,9 @@ class Talk:
         """The customer writes; the agent works until it has had its say. Returns all its words of this turn."""
         for text in texts:
             self._add("user", [{"type": "text", "text": text}])
+        return self.go_on()
+
+    def go_on(self) -> str:
         words = []
         for _ in range(20):
             reply = self._think()

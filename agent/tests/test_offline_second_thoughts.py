@@ -250,6 +250,28 @@ def test_who_writes_on_right_after_a_press_is_understood_alone_and_still_told_wh
     assert said.count("會重新寄出，補寄編號 rp_4") == 1
 
 
+@pytest.mark.parametrize(
+    ("sentence", "changed"),
+    [
+        (
+            "包裹一直沒寄到，請重寄一份，收件人改成林美玲，電話 0911222333",
+            {"recipient": "林美玲", "phone": "0911222333"},
+        ),
+        ("請重寄一份，改寄到 110 台北市信義區市府路 45 號 5 樓", XINYI),
+    ],
+)
+def test_goods_and_an_address_in_one_message_are_done_one_after_the_other(sentence: str, changed: Data) -> None:
+    talk = Talk(speaker("lost"))
+    talk.until_a_card(sentence)
+    talk.shop.lines[0]["units"] = [units("resending")]
+    said = talk.go_on()
+    assert talk.called("resend_items") == [{"lines": [{"line_item_id": "li_1", "quantity": 1}]}]
+    assert talk.called("update_shipping_address") == [{**HOME, **changed}]
+    assert said.count("會重新寄出") == 1
+    assert said.endswith("）。")
+    assert "不需要再申請" not in said
+
+
 def test_and_after_a_new_address_too() -> None:
     talk = Talk(speaker("unfulfilled"))
     talk.until_a_card("請把地址改成 110 台北市信義區市府路 45 號 5 樓")
