@@ -130,8 +130,8 @@ def no_such_alert() -> NotFound:
 def note_missing(field: str) -> InvalidInput:
     return InvalidInput(
         field,
-        _("Say in a few words why, so that others can follow it later."),
-        hint=_("Write the reason and confirm once more."),
+        _("The reason is missing."),
+        hint=_("Say in a few words why, so that others can follow it later, and confirm once more."),
     )
 
 

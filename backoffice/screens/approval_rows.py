@@ -9,12 +9,13 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from backoffice.words import FOUND
 from orders.models import Order
 from orders.money import format_money
 from refunds import selectors
 from refunds.models import Approval, RefundQuote
 from refunds.present import quote_as_dict
-from refunds.states import ApprovalKind, ApprovalState
+from refunds.states import ApprovalKind, ApprovalState, Reason
 
 SHOWN = ("order__customer", "asked_by", "decided_by", "refund__return_request__quote")
 _SET_ASIDE = {
@@ -27,12 +28,14 @@ _SET_ASIDE = {
 class ApprovalRow:
     """`own`: whoever looks had a part in asking and must leave it to somebody else. `exceptions`: rules set aside.
 
+    `refuted`: claims that let the goods come back and that they do not show, in sentences.
     `in_parts`: by itself it is below the policy's amount, and above it with what the order has given back before.
     """
 
     approval: Approval
     quote: dict[str, Any] | None
     promised: str
+    refuted: list[str]
     exceptions: list[str]
     in_parts: bool
     own: bool
@@ -83,7 +86,8 @@ def of_order(order: Order) -> QuerySet[Approval]:
 
 
 def _shown(rows: QuerySet[Approval]) -> QuerySet[Approval]:
-    return rows.select_related(*SHOWN).prefetch_related("order__customer_links")
+    lines = "refund__return_request__lines__line_item"
+    return rows.select_related(*SHOWN).prefetch_related("order__customer_links", lines)
 
 
 def rows_of(approvals: Iterable[Approval], user: User | AbstractBaseUser | AnonymousUser) -> list[ApprovalRow]:
@@ -104,6 +108,7 @@ def _row(asked: Approval, quote: RefundQuote | None, user: User | AbstractBaseUs
         approval=asked,
         quote=quote_as_dict(quote) if quote else None,
         promised=_promised(asked),
+        refuted=_refuted(asked, quote),
         exceptions=[str(_SET_ASIDE.get(code, code)) for code in (quote.overrides if quote else [])],
         in_parts=asked.kind == ApprovalKind.AMOUNT and not (quote and asked.amount > quote.policy.approval_above),
         own=user.pk in _concerned(asked, quote),
@@ -128,4 +133,23 @@ def _promised(asked: Approval) -> str:
         return ""
     item = getattr(asked.refund, "return_request", None)
     quote = item.quote if item else None
+    if quote is not None and quote.amount == asked.amount:
+        return ""
     return format_money(quote.amount, quote.currency) if quote else _("more")
+
+
+def _refuted(asked: Approval, quote: RefundQuote | None) -> list[str]:
+    """What was claimed of goods that came back, and what they show instead."""
+    item = getattr(asked.refund, "return_request", None) if asked.refund else None
+    if item is None or quote is None:
+        return []
+    claimed: dict[str, list[str]] = {}
+    for line in item.lines.all():
+        claimed.setdefault(line.line_item.line_item_id, []).append(line.reason)
+    said = []
+    for line in quote.lines.all():
+        reasons = claimed.get(line.line_item.line_item_id, [])
+        if line.reason in FOUND and reasons and line.reason not in reasons:
+            words = {"name": line.name, "claimed": Reason(reasons[0]).label, "found": FOUND[Reason(line.reason)]}
+            said.append(_("“%(name)s” came back as “%(claimed)s”, and was found to be: %(found)s.") % words)
+    return list(dict.fromkeys(said))

@@ -6,7 +6,7 @@ from django.utils import timezone
 from orders.links import issue_link
 from orders.models import Order
 from orders.tests import cast
-from orders.tests.factories import shipment_body
+from orders.tests.factories import line_body, shipment_body
 from refunds import approvals, compensation, overrides
 from refunds.acceptance import accept
 from refunds.models import Approval, Refund
@@ -53,6 +53,17 @@ def test_what_waits_until_somebody_decides_shows_no_date() -> None:
         signed_in("supervisor").get("/api/v1/approvals/", headers={"accept": "application/json"}).json()["results"]
     )
     assert (shown["approval_id"], shown["expires_at"]) == (approval.pk, None)
+
+
+def test_of_a_claim_that_does_not_hold_it_says_what_was_claimed_and_what_was_found() -> None:
+    published_long_ago(excluded_categories=["hygiene"])
+    line = line_body(1, "牙刷", 700, category="hygiene")
+    order = cast.place("9004", lines=[line], shipments=[shipment_body({1: 1})])
+    back = received_return(order, (1, 1, "defective"))
+    accept(return_id=back.pk, actor=cast.staff("warehouse"), found={"li_1": "changed_mind"})
+    page = text_of(signed_in("supervisor").get("/staff/approvals/"))
+    assert "「牙刷」以「商品瑕疵」退回，驗收結果：商品無異常。" in page
+    assert "原先答應" not in page[page.index("牙刷") :]
 
 
 def test_a_part_that_brings_the_order_above_the_limit_says_so() -> None:
