@@ -24,6 +24,10 @@ _SENTENCES: Final[Mapping[str, Words]] = {
         "The customer of order %(order)s has been waiting for %(amount)s since %(since)s, for %(days)s days: "
         "that is %(level)s. It is about %(number)s (%(state)s)."
     ),
+    AlertKind.OWED_MONEY: gettext_lazy(
+        "%(number)s of order %(order)s has come to nothing, so %(amount)s that an earlier refund kept back is due "
+        "again. The order's next refund gives it back; if there will be none, propose it as a compensation."
+    ),
     AlertKind.OWED_GOODS: gettext_lazy(
         "The customer of order %(order)s has been waiting for goods since %(since)s, for %(days)s days: "
         "that is %(level)s. It is about replacement %(number)s (%(state)s)."

@@ -96,7 +96,7 @@ def settle(
     """
     _check_asked(asked, action)
     before, after = price(terms, gone), price(terms, (*gone, *asked))
-    carried = ledger.paid - ledger.refunded - ledger.fees_taken - before.total
+    carried = carried_over(before, ledger)
     owed = carried + before.total - after.total
     counts = counts_as_return(action, asked)
     fee = _return_fee(counts, owed, ledger, rules)
@@ -111,6 +111,11 @@ def settle(
         Step("floor", max(-owed, 0), {}),
     )
     return Settlement(amount, fee, counts, tuple(step for step in steps if step.amount))
+
+
+def carried_over(before: Price, ledger: Ledger) -> int:
+    """What earlier settlements left over (above 0) or short, by the price of what is kept before the next one."""
+    return ledger.paid - ledger.refunded - ledger.fees_taken - before.total
 
 
 def counts_as_return(action: str, asked: Sequence[Departure]) -> bool:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from orders.actors import Actor, system_actor
 from orders.announce import announce
 from orders.models import Order
-from refunds import approval_states, ending, holding, locks, return_states
+from refunds import approval_states, ending, holding, locks, owed, return_states
 from refunds.approval_states import APPROVAL_LIFE
 from refunds.models import Approval, Refund, Return
 from refunds.outcome import move_refund
@@ -50,6 +50,7 @@ def _let_go(order: Order, refund: Refund, to: RefundState, actor: Actor, reason:
     request = Return.objects.filter(refund=refund).first()
     if request is not None:
         return_states.move(request=request, to=ReturnState.REJECTED, actor=actor, note=reason)
+    owed.tell_if_owed(order, number=request.pk if request else refund.pk)
     payload = {"order_number": order.number, "refund_id": refund.pk, "lines": holding.named(lines)}
     announce(order=order, event="refund.released", payload=payload)
 

@@ -14,7 +14,7 @@ from orders import audit, goods
 from orders.actors import Actor, NotAllowed
 from orders.models import Order
 from orders.prose import aside
-from refunds import access, errors, findings, replacements, return_states
+from refunds import access, errors, findings, owed, replacements, return_states
 from refunds.choices import LineChoice, clean_note
 from refunds.exchange_check import Unit, check_exchange, require_same_goods
 from refunds.findings import Found
@@ -156,6 +156,7 @@ def reject(*, return_id: str, actor: Actor, note: str) -> Return:
     require_state(request, *REJECTABLE[request.kind])
     release_units(request, actor=actor, note=text)
     return_states.move(request=request, to=ReturnState.REJECTED, actor=actor, note=text)
+    owed.tell_if_owed(request.order, number=request.pk)
     return request
 
 
@@ -172,6 +173,7 @@ def withdraw(*, return_id: str, actor: Actor, note: str = "") -> Return:
         require_state(request, ReturnState.REQUESTED)
         release_units(request, actor=actor, note=text)
         return_states.move(request=request, to=ReturnState.WITHDRAWN, actor=actor, note=text)
+        owed.tell_if_owed(request.order, number=request.pk)
     return request
 
 

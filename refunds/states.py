@@ -221,6 +221,7 @@ class AlertKind(models.TextChoices):
     """What staff must hear of although nobody asked."""
 
     OVERDUE = "overdue", _("a customer has waited too long for money")
+    OWED_MONEY = "owed_money", _("money is due again that an earlier refund kept back")
     OWED_GOODS = "owed_goods", _("a customer has waited too long for goods")
     DIFFERENCE = "difference", _("our books and the provider's differ")
     NOT_ANNOUNCED = "not_announced", _("the provider reports a refund that we did not ask for")

@@ -10,12 +10,12 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from orders.tests import cast
-from refunds import alerts, parcels_astray, tasks
+from refunds import alerts, parcels_astray, returns, tasks
 from refunds.models import StaffAlert
 from refunds.redeem import redeem
 from refunds.states import AlertKind
 from refunds.tests.ask import ask
-from refunds.tests.going_back import earphones, lost_earphones, parcel_is, requested_return, sent_again
+from refunds.tests.going_back import earphones, lost_earphones, parcel_is, requested_return, returned, sent_again
 from refunds.tests.paying import pending_refund
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,6 +31,13 @@ def overdue() -> None:
 def owed_goods() -> None:
     sent_again(lost_earphones(1), (1, 1, "lost"))
     alerts.raise_overdue(timezone.now() + timedelta(days=11))
+
+
+def owed_money() -> None:
+    order = earphones(3)
+    first = requested_return(order, (1, 1, "changed_mind"))
+    returned(order, (1, 1, "changed_mind"))
+    returns.withdraw(return_id=first.pk, actor=cast.shopper())
 
 
 def difference() -> None:
@@ -67,6 +74,7 @@ def not_sent_back() -> None:
 EVERY_KIND: dict[AlertKind, Callable[[], None]] = {
     AlertKind.OVERDUE: overdue,
     AlertKind.OWED_GOODS: owed_goods,
+    AlertKind.OWED_MONEY: owed_money,
     AlertKind.DIFFERENCE: difference,
     AlertKind.NOT_ANNOUNCED: not_announced,
     AlertKind.ARRIVED_AFTER_ALL: arrived_after_all,
@@ -81,6 +89,10 @@ SAID: dict[AlertKind, dict[str, str]] = {
     AlertKind.OWED_GOODS: {
         "en": f"The customer of order 7801 has been waiting for goods since {WHEN}, for 11 days: that is late",
         "zh-hant": f"訂單 7801 的顧客從 {WHEN} 起等待商品，已經 11 天",
+    },
+    AlertKind.OWED_MONEY: {
+        "en": r"rt_\w+ of order 7801 has come to nothing, so NT\$80 that an earlier refund kept back is due again",
+        "zh-hant": r"訂單 7801 的 rt_\w+ 沒有成立，先前少退的 NT\$80",
     },
     AlertKind.DIFFERENCE: {
         "en": "Our books and those of the payment provider differ: the provider's refund is taken to be one that is",
