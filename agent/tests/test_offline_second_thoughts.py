@@ -143,7 +143,10 @@ def test_and_of_a_refund_of_two_lines_it_is_told(sentence: str) -> None:
     assert "NT$1,500 已於 11 月 30 日退回尾號 1111 的卡片" in Talk(shop).say(sentence)
 
 
-@pytest.mark.parametrize("sentence", ["可以退款嗎", "過期不能退了嗎", "是否可以退款", "可以幫我退款處理嗎"])
+@pytest.mark.parametrize(
+    "sentence",
+    ["可以退款嗎", "過期不能退了嗎", "是否可以退款", "可以幫我退款處理嗎", "退款會退到哪裡", "取消的話錢會退到哪"],
+)
 def test_and_a_wish_is_not_taken_for_a_question(sentence: str) -> None:
     talk = Talk(speaker())
     talk.say(sentence)
@@ -300,6 +303,13 @@ def test_an_address_and_nothing_else_is_a_new_address(sentence: str) -> None:
     talk = Talk(speaker("unfulfilled"))
     talk.say(sentence)
     assert talk.called("update_shipping_address") == [{**HOME, **XINYI}]
+
+
+@pytest.mark.parametrize(
+    "sentence", ["I want to exchange the speaker for a new one", "I need a new one, a replacement"]
+)
+def test_an_exchange_is_no_change_of_address(sentence: str) -> None:
+    assert "address" not in Talk(speaker()).say(sentence)
 
 
 def test_an_address_in_a_question_about_the_parcel_changes_nothing() -> None:
