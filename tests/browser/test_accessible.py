@@ -182,3 +182,27 @@ def test_a_long_talk_does_not_make_the_page_longer(visit: Open, talk: str) -> No
     ming.write("那我的包裹到哪了？")
     ming.sees(ming.card("exchange", "declined"))
     assert ming.page.evaluate("document.documentElement.scrollHeight - window.innerHeight") <= 0
+
+
+@pytest.mark.usefixtures("waiting")
+def test_states_in_whole_sentences_do_not_push_a_phones_page_wider(visit: Open, stack: Stack) -> None:
+    number = another_5531(stack, "5531-narrow")
+    with Visitor(stack, "supervisor") as supervisor:
+        line = {"line_item_id": "li_1", "quantity": 1, "reason": "defective"}
+        quote = supervisor.post_json(f"/api/v1/orders/{number}/refund-quotes/", {"lines": [line]}).json()
+        back = supervisor.post_json(f"/api/v1/refund-quotes/{quote['quote_id']}/redeem/", {"note": "有雜音"}).json()
+    with Visitor(stack, "warehouse") as warehouse:
+        address = f"/api/v1/returns/{back['return_id']}"
+        warehouse.post_json(f"{address}/receive/", {})
+        stack.manage("gateway_fault", "refuse", "--times", "1")
+        assert warehouse.post_json(f"{address}/accept/", {}).status_code == 200
+    wait_until(lambda: (refund_of(stack, number) or {}).get("state") == "failed")
+    an_alert = "insert into refunds_staffalert (kind, subject, provider, order_id, facts, raised_at, note, mailed_at)"
+    facts = '{"provider_refund_id": "re_narrow", "amount": 380, "currency": "TWD"}'
+    values = "select 'not_announced', 'stripe:re_narrow', 'stripe', id, %s::jsonb, now(), '', now() from orders_order"
+    rows(stack, f"{an_alert} {values} where number = %s", facts, number)
+    for language in ("en", "zh-TW"):
+        staff = visit("supervisor", device="phone", language=language)
+        for path in ("/staff/refunds/", "/staff/returns/?all=1", f"/staff/orders/{number}/", "/staff/approvals/"):
+            staff.page.goto(path)
+            assert staff.fits_the_width(), (path, language)
