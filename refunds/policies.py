@@ -21,7 +21,7 @@ from refunds import policy_errors as errors
 from refunds.choices import clean_note
 from refunds.models import RefundPolicy
 from refunds.policy_bodies import parse_changes
-from refunds.policy_selectors import authors_of, find, newest_settling, rules_of, seen_of
+from refunds.policy_selectors import BEGINNING, authors_of, find, newest_settling, rules_of, seen_of
 from refunds.states import POLICY_MOVES, PolicyState
 
 EDIT: Final = "refunds.edit_policy"
@@ -130,9 +130,9 @@ def withdraw(*, currency: str, version: int, reason: str, actor: Actor) -> Refun
     _lock(currency)
     policy = _existing(currency, version)
     if policy.state != PolicyState.PUBLISHED:
-        raise errors.not_published(str(policy), policy.get_state_display())
+        raise errors.not_published(policy)
     if not can_be_withdrawn(policy):
-        raise errors.in_force(str(policy), policy.in_force_from)
+        raise errors.in_force(policy, from_beginning=policy.in_force_from <= BEGINNING)
     move(policy, PolicyState.WITHDRAWN, actor, chosen={"reason": text}, fields={})
     newest = newest_settling(currency)
     if newest is not None and newest.state == PolicyState.SUPERSEDED:
@@ -168,7 +168,7 @@ def _existing(currency: str, version: int) -> RefundPolicy:
 def _draft(currency: str, version: int) -> RefundPolicy:
     policy = _existing(currency, version)
     if policy.state != PolicyState.DRAFT:
-        raise errors.not_a_draft(str(policy), policy.get_state_display())
+        raise errors.not_a_draft(policy)
     return policy
 
 
@@ -224,7 +224,7 @@ def move(
     if to in POLICY_MOVES[policy.state]:
         moved = RefundPolicy.objects.filter(pk=policy.pk, state=policy.state).update(state=to, **fields)
     if moved != 1:
-        raise errors.not_a_draft(str(policy), policy.get_state_display())
+        raise errors.not_a_draft(policy)
     policy.refresh_from_db()
     outcome = {"state": to, "in_force_from": policy.in_force_from.isoformat(), "rules": rules_of(policy)}
     _record(str(to), policy, actor, chosen=chosen, outcome=outcome)

@@ -100,7 +100,10 @@ def _one_name(value: str) -> None:
 
 
 class PolicyBody(StrictBody):
-    """Changes of a draft. `seen`: the draft's `seen` as you read it; if it has changed since, nothing is saved."""
+    """Changes of a draft. `seen`: the draft's `seen` as you read it; if it has changed since, nothing is saved.
+
+    `excluded_categories`: one name an entry, without commas; capitals and spaces around it make no difference.
+    """
 
     return_fee = Amount(required=False)
     return_fee_enabled = StrictBoolean(required=False)

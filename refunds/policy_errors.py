@@ -7,6 +7,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from orders.errors import InvalidInput, NotFound, Refusal
+from refunds.models import RefundPolicy
 
 
 def no_such_policy() -> NotFound:
@@ -21,31 +22,35 @@ def unknown_currency(currencies: str) -> InvalidInput:
     return InvalidInput("currency", _("It must be one of: %(currencies)s.") % {"currencies": currencies})
 
 
-def not_a_draft(name: str, state: str) -> Refusal:
-    """`name` as in “TWD v2”, `state` in words."""
+def not_a_draft(policy: RefundPolicy) -> Refusal:
     return Refusal(
         "wrong_state",
         _("%(policy)s is no draft any more (%(state)s), and what was published stays as it is.")
-        % {"policy": name, "state": state},
+        % {"policy": _named(policy), "state": policy.get_state_display()},
         hint=_("Draft a new version."),
     )
 
 
-def not_published(name: str, state: str) -> Refusal:
-    """`name` as in “TWD v2”, `state` in words."""
+def not_published(policy: RefundPolicy) -> Refusal:
     return Refusal(
         "wrong_state",
         _("Only the newest published version can be withdrawn; %(policy)s is: %(state)s.")
-        % {"policy": name, "state": state},
+        % {"policy": _named(policy), "state": policy.get_state_display()},
         hint=_("Look at the list of versions."),
     )
 
 
-def in_force(name: str, since: datetime) -> Refusal:
+def in_force(policy: RefundPolicy, *, from_beginning: bool) -> Refusal:
+    """`from_beginning`: its moment is no day of the shop's (`policy_selectors.Standing`)."""
+    if from_beginning:
+        message = _("%(policy)s has been in force from the beginning: orders are placed under it.")
+    else:
+        message = _(
+            "%(policy)s is in force from %(moment)s: it is too late to withdraw it, orders are placed under it."
+        )
     return Refusal(
         "wrong_state",
-        _("%(policy)s is in force from %(moment)s: it is too late to withdraw it, orders are placed under it.")
-        % {"policy": name, "moment": _moment(since)},
+        message % {"policy": _named(policy), "moment": _moment(policy.in_force_from)},
         hint=_("Draft a new version."),
     )
 
@@ -104,6 +109,11 @@ def too_late(latest: datetime) -> InvalidInput:
         _("That is too far ahead: at the latest %(moment)s.") % {"moment": _moment(latest)},
         hint=_("Keep it as a draft until then, or choose an earlier moment."),
     )
+
+
+def _named(policy: RefundPolicy) -> str:
+    """As the pages name it."""
+    return _("%(currency)s version %(version)s") % {"currency": policy.currency, "version": policy.version}
 
 
 def _moment(value: datetime) -> str:

@@ -1,6 +1,7 @@
 """Auditors see every record of the money in admin, linked to each other; only the demo's switches can be changed."""
 
 from html import unescape
+from io import StringIO
 
 import pytest
 from django.contrib.admin.utils import quote
@@ -147,8 +148,11 @@ def test_a_fault_is_switched_on_and_off_by_command() -> None:
     call_command("gateway_fault", "timeout_after", "--times", "2", "--seconds", "0.5")
     fault = SimulatedFault.objects.get()
     assert (fault.kind, fault.remaining, fault.seconds) == ("timeout_after", 2, 0.5)
-    call_command("gateway_fault", "off")
+    SimulatedFault.objects.create(kind="slow", remaining=0, seconds=1)
+    said = StringIO()
+    call_command("gateway_fault", "off", stdout=said)
     assert not SimulatedFault.objects.exists()
+    assert said.getvalue() == "Switched off: 1.\n"
     for wrong in (["--times", "-3"], ["--times", "0"], ["--seconds", "-1"], ["--seconds", "nan"]):
         with pytest.raises(CommandError):
             call_command("gateway_fault", "slow", *wrong)

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from orders.actors import Actor, NotAllowed, agent_actor, system_actor
 from orders.errors import InvalidInput, NotFound, Refusal
@@ -131,3 +131,10 @@ def test_a_version_is_withdrawn_by_api() -> None:
     assert post_json(boss, ADDRESS, {"reason": "日期打錯"}).json()["code"] == "wrong_state"
     assert post_json(boss, ADDRESS.replace("/2/", "/9/"), {"reason": "x"}).status_code == 404
     assert find("TWD", 1).state == PolicyState.PUBLISHED  # type: ignore[union-attr]
+
+
+def test_a_version_is_named_as_on_the_pages_and_has_no_day_where_it_came_with_the_shop() -> None:
+    with translation.override("zh-hant"), pytest.raises(Refusal) as caught:
+        withdraw(RefundPolicy.objects.get(currency="TWD", version=1))
+    assert "TWD 第 1 版自始適用" in caught.value.message
+    assert "2000" not in caught.value.message

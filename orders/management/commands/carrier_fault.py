@@ -19,7 +19,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, kind: str, times: int, seconds: float, **options: Any) -> None:
         if kind == "off":
-            gone, _ = CarrierFault.objects.all().delete()
+            gone = CarrierFault.objects.filter(remaining__gt=0).count()
+            CarrierFault.objects.all().delete()
             self.stdout.write(f"Switched off: {gone}.")
             return
         CarrierFault.objects.create(kind=kind, remaining=times, seconds=seconds)

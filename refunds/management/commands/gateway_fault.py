@@ -22,7 +22,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, kind: str, times: int, seconds: float, **options: Any) -> None:
         if kind == "off":
-            gone, _ = SimulatedFault.objects.all().delete()
+            gone = SimulatedFault.objects.filter(remaining__gt=0).count()
+            SimulatedFault.objects.all().delete()
             self.stdout.write(f"Switched off: {gone}.")
             return
         if not 1 <= times <= MOST:
