@@ -96,11 +96,11 @@ SAID: dict[AlertKind, dict[str, str]] = {
     },
     AlertKind.DIFFERENCE: {
         "en": "Our books and those of the payment provider differ: the provider's refund is taken to be one that is",
-        "zh-hant": "我方紀錄與金流業者的紀錄不一致：",
+        "zh-hant": "我方紀錄與金流商的紀錄不一致：",
     },
     AlertKind.NOT_ANNOUNCED: {
         "en": f"reports a refund of NT\\$380 on order 7802, re_2 of {WHEN}, that nobody has asked for here",
-        "zh-hant": f"金流業者回報訂單 7802 有一筆 NT\\$380 的退款（re_2，{WHEN}）",
+        "zh-hant": f"金流商回報訂單 7802 有一筆 NT\\$380 的退款（re_2，{WHEN}）",
     },
     AlertKind.ARRIVED_AFTER_ALL: {
         "en": f"Parcel TN-s1 of order 7801 arrived on {WHEN}, although its goods had been settled as lost",
