@@ -17,6 +17,7 @@ OPEN_TO_AGENT = {
     "refunds.choices",
     "refunds.compensation",
     "refunds.eligibility",
+    "refunds.eligibility_report",
     "refunds.exchange_check",
     "refunds.goods",
     "refunds.models",
