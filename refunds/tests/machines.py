@@ -29,7 +29,8 @@ numbers: Iterator[int] = count(60_001)
 @dataclass(frozen=True)
 class Machine:
     """`make(before, after)`: a row in state `before`, of a kind that could go to `after`. `doors`: the service that
-    leads to a state, by (before, after) or by after alone. `mover`: the function that moves, where it is public."""
+    leads to a state, by (before, after) or by after alone. `mover`: the function that moves, where it is public.
+    `words`: what the history calls a state, where it is not its name."""
 
     subject: str
     moves: Moves
@@ -38,6 +39,7 @@ class Machine:
     mover: Callable[[Any, str], object] | None = None
     action: str = ""
     state: str = "state"
+    words: Mapping[str, str] = field(default_factory=dict)
     not_a_move: frozenset[tuple[str, str]] = field(default_factory=frozenset)
 
     def door(self, before: str, after: str) -> Door | None:
@@ -45,9 +47,12 @@ class Machine:
 
     def told(self, row: Any) -> list[str]:
         """The moves of the row that the history tells of, the oldest first."""
-        known = {f"{self.action or self.subject}.{state}" for state in self.moves}
+        known = {self.event(state) for state in self.moves}
         events = AuditEvent.objects.filter(subject_type=self.subject, subject_id=str(row.pk), action__in=known)
         return list(events.order_by("pk").values_list("action", flat=True))
+
+    def event(self, state: str) -> str:
+        return f"{self.action or self.subject}.{self.words.get(state, state)}"
 
     def state_of(self, row: Any) -> str:
         row.refresh_from_db()
@@ -78,7 +83,7 @@ def _goes(machine: Machine, row: Any, before: str, after: str) -> None:
     assert door is not None, f"no service takes a {machine.subject} from {before} to {after}"
     door(row)
     assert machine.state_of(row) == after
-    assert machine.told(row) == [*so_far, f"{machine.action or machine.subject}.{after}"], f"{before} → {after}"
+    assert machine.told(row) == [*so_far, machine.event(after)], f"{before} → {after}"
 
 
 def _stays(machine: Machine, row: Any, before: str, after: str) -> None:

@@ -194,6 +194,7 @@ PAYING: Final = {
             "failed": lambda refund: admit_failure(refund_id=refund.pk, actor=boss(), note=NOTE),
         },
         move_refund,
+        words={"rejected": "undone"},
     ),
     "refund": Machine("refund", REFUND_MOVES, make_refund, REFUND_DOORS, move_refund),
     "attempt": Machine(
