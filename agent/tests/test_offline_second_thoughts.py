@@ -208,6 +208,22 @@ def test_a_product_is_found_by_its_whole_name_before_one_that_only_contains_a_pa
     assert asked["exchange_lines"][0]["product_id"] == "SKU-藍牙耳機"
 
 
+def test_and_one_that_only_contains_it_is_not_taken_because_its_price_fits() -> None:
+    shop = speaker()
+    shop.products = [product("藍牙耳機殼", 700), product("藍牙耳機", 1200)]
+    talk = Talk(shop)
+    assert "NT$1,200" in talk.say("可以換成藍牙耳機嗎")
+    assert "create_return" not in talk.calls
+
+
+def test_something_like_what_was_asked_for_is_asked_about_first() -> None:
+    shop = speaker()
+    shop.products = [product(RED, 700), product(BLUE, 700)]
+    talk = Talk(shop)
+    assert f"可以換成同價的：「{BLUE}」" in talk.say("我想換成防水喇叭")
+    assert "create_return" not in talk.calls
+
+
 def test_the_goods_that_go_back_stand_before_what_comes_instead() -> None:
     shop = speaker()
     shop.lines.append(line("li_2", BLUETOOTH, units("delivered"), price=1690))
