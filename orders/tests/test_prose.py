@@ -1,0 +1,13 @@
+"""Words are put together as the reader's language does it."""
+
+import pytest
+from django.utils import translation
+
+from orders.prose import aside
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "rf_1 (rejected)"), ("zh-hant", "rf_1（rejected）")])
+def test_what_is_said_beside_a_name_stands_in_the_brackets_of_the_language(language: str, said: str) -> None:
+    with translation.override(language):
+        assert aside("rf_1", "rejected") == said
+        assert aside("rf_1", "") == "rf_1"
