@@ -285,7 +285,7 @@ def test_a_refund_of_which_one_payment_has_refused_its_part_says_which_one_was_p
     order = cast.place("7011", lines=[("襪子", 500, 1)], payments=payments)
     refund = pending_refund(order, (1, 1, "changed_mind"))
     Refund.objects.filter(pk=refund.pk).update(state="failed")
-    for part, state in zip(refund.allocations.order_by("pk"), ("succeeded", "failed"), strict=True):
+    for part, state in zip(refund.allocations.order_by("position"), ("succeeded", "failed"), strict=True):
         RefundAllocation.objects.filter(pk=part.pk).update(state=state)
     page = words_of(text_of(signed_in("ming").get("/orders/7011/")))
     labels = [to["label"] for to in refund_as_dict(Refund.objects.get())["to"]]
