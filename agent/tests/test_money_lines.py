@@ -362,31 +362,21 @@ def test_an_exception_about_goods_that_have_come_back_is_told_by_their_refund(or
     assert money.untold() == []
 
 
+def given_back_in_cash(order: Order) -> Refund:
+    told = {"external_ref": "CASH-1", "amount": 100, "payment_id": order.payments.get().pk, "note": "in cash"}
+    body = {**told, "lines": [], "for_goods": False}
+    return elsewhere.record(order=order, body=body, actor=cast.staff("admin"))
+
+
 def test_money_that_the_shop_gave_back_in_another_way_is_not_called_on_its_way(order: Order) -> None:
-    body = {
-        "external_ref": "CASH-1",
-        "amount": 100,
-        "payment_id": order.payments.get().pk,
-        "lines": [],
-        "for_goods": False,
-        "note": "in cash",
-    }
-    refund = elsewhere.record(order=order, body=body, actor=cast.staff("admin"))
+    refund = given_back_in_cash(order)
     money.tell("refund", refund.pk)
     (line,) = told(order, "status")
     assert "in another way" in line["text"]
 
 
 def test_what_was_given_back_in_another_way_by_mistake_is_taken_back_in_words_too(order: Order) -> None:
-    body = {
-        "external_ref": "CASH-2",
-        "amount": 100,
-        "payment_id": order.payments.get().pk,
-        "lines": [],
-        "for_goods": False,
-        "note": "in cash",
-    }
-    refund = elsewhere.record(order=order, body=body, actor=cast.staff("admin"))
+    refund = given_back_in_cash(order)
     elsewhere_undone.undo(refund_id=refund.pk, actor=cast.staff("admin"), note="mistyped")
     money.tell("refund", refund.pk)
     (line,) = told(order, "status")
