@@ -8,7 +8,7 @@ from django.db.models import QuerySet, TextChoices
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from agent.models import Card, Conversation, ConversationEvent, Message, ToolCall, Turn
+from agent.models import Card, Conversation, ConversationEvent, CustomerMail, Message, ModelCall, ToolCall, Turn
 from agent.states import CardState, TurnState
 from agent.words import ACTIONS, KINDS_OF_EVENT, MACHINES
 from orders.admin_links import admin_link, list_link, register_subject
@@ -236,3 +236,29 @@ class ConversationEventAdmin(PartAdmin):
         if event.kind in STATES_OF_EVENT and state in STATES_OF_EVENT[event.kind]:
             return str(STATES_OF_EVENT[event.kind](state).label)
         return in_short(str(event.data.get("text") or state or event.data.get("title") or ""))
+
+
+@admin.register(ModelCall)
+class ModelCallAdmin(PartAdmin):
+    list_display = (
+        "__str__",
+        "of_conversation",
+        "ending",
+        "input_tokens",
+        "written_tokens",
+        "cached_tokens",
+        "output_tokens",
+        "cost_micro",
+        "started_at",
+        "ended_at",
+    )
+    search_fields = ("=conversation__id", "=turn__id", "conversation__order__number", "request_id")
+    list_filter = ("ending", "model")
+    date_hierarchy = "started_at"
+
+
+@admin.register(CustomerMail)
+class CustomerMailAdmin(PartAdmin):
+    list_display = ("key", "of_conversation", "kind", "state", "address", "tries", "not_before", "ended_at")
+    search_fields = ("=conversation__id", "conversation__order__number", "address", "key")
+    list_filter = ("kind", "state")

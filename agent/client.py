@@ -20,7 +20,10 @@ Block = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A finished reply. `content` are the model's blocks as it sent them, thinking blocks included."""
+    """A finished reply. `content` are the model's blocks as it sent them, thinking blocks included.
+
+    `input_tokens` were not read from the cache; `written_tokens` of them were written to it.
+    """
 
     content: list[Block]
     stop_reason: str
@@ -28,6 +31,8 @@ class Reply:
     input_tokens: int
     cached_tokens: int
     output_tokens: int
+    written_tokens: int = 0
+    request_id: str = ""
 
 
 class ModelFailed(Exception):
@@ -83,14 +88,14 @@ def reply_to(
         raise _status_failure(error) from error
     except BROKEN_STREAM as error:
         raise ModelFailed(type(error).__name__, retryable=True) from error
-    return _checked(final)
+    return _checked(final, stream.request_id or "")
 
 
 # The last four are how the SDK takes frames that are missing, out of order, or hold broken JSON.
 BROKEN_STREAM = (anthropic.APIError, httpx2.HTTPError, AssertionError, RuntimeError, ValueError, IndexError)
 
 
-def _checked(final: Any) -> Reply:
+def _checked(final: Any, request_id: str) -> Reply:
     if final.stop_reason is None:
         raise ModelFailed("the stream ended early", retryable=True)
     usage = final.usage
@@ -101,6 +106,8 @@ def _checked(final: Any) -> Reply:
         input_tokens=usage.input_tokens + (usage.cache_creation_input_tokens or 0),
         cached_tokens=usage.cache_read_input_tokens or 0,
         output_tokens=usage.output_tokens,
+        written_tokens=usage.cache_creation_input_tokens or 0,
+        request_id=request_id,
     )
 
 

@@ -10,7 +10,17 @@ from django.db.models import Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from agent.states import LIVE_TURNS, Author, CardKind, CardState, ConversationState, ToolCallState, TurnState
+from agent.states import (
+    LIVE_TURNS,
+    Author,
+    CardKind,
+    CardState,
+    ConversationState,
+    MailKind,
+    MailState,
+    ToolCallState,
+    TurnState,
+)
 from orders import ids
 from orders.models import AuditEvent, Customer, Order
 from refunds.models import RefundQuote
@@ -29,6 +39,16 @@ class Conversation(models.Model):
     language = models.CharField(_("language"), max_length=8, default="zh-hant")
     needs_person = models.BooleanField(_("needs a person"), default=False)
     hand_off_summary = models.TextField(_("hand-off summary"), blank=True)
+    waiting_since = models.DateTimeField(
+        _("waiting since"), null=True, blank=True, help_text=_("Since when the customer has waited for a person.")
+    )
+    seen_at = models.DateTimeField(
+        _("page last open"), null=True, blank=True, help_text=_("When the customer's page was last known to be open.")
+    )
+    # What was said before this message is told to the model as facts from rows, not word by word.
+    folded_before = models.PositiveBigIntegerField(
+        _("folded before"), default=0, help_text=_("Messages with a lower number are told to the model in short.")
+    )
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
@@ -74,10 +94,14 @@ class Turn(models.Model):
     input_tokens = models.PositiveIntegerField(_("input tokens"), default=0)
     cached_tokens = models.PositiveIntegerField(_("cached tokens"), default=0)
     output_tokens = models.PositiveIntegerField(_("output tokens"), default=0)
+    cost_micro = models.PositiveBigIntegerField(
+        _("cost"), default=0, help_text=_("In millionths of a US dollar, by the price table in the settings.")
+    )
     model = models.CharField(_("model"), max_length=60, blank=True)
     error = models.CharField(_("error"), max_length=240, blank=True)
     queued_at = models.DateTimeField(_("queued at"))
     started_at = models.DateTimeField(_("started at"), null=True, blank=True)
+    first_text_at = models.DateTimeField(_("first words at"), null=True, blank=True)
     finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
 
     class Meta:
@@ -93,6 +117,46 @@ class Turn(models.Model):
 
     def __str__(self) -> str:
         return gettext("turn %(number)s") % {"number": self.pk}
+
+
+class ModelCall(models.Model):
+    """One request to the model and what came of it. Without an ending: its worker died, or left, while it talked.
+
+    `number` is the step of the turn that it was for, `attempt` counts the requests for that step.
+    """
+
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.PROTECT, related_name="model_calls", verbose_name=_("conversation")
+    )
+    turn = models.ForeignKey(Turn, on_delete=models.PROTECT, related_name="model_calls", verbose_name=_("turn"))
+    number = models.PositiveIntegerField(_("step"))
+    attempt = models.PositiveIntegerField(_("attempt"))
+    started_at = models.DateTimeField(_("started at"))
+    first_text_at = models.DateTimeField(_("first words at"), null=True, blank=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
+    ending = models.CharField(_("ending"), max_length=40, blank=True)
+    stop_reason = models.CharField(_("stop reason"), max_length=40, blank=True)
+    model = models.CharField(_("model"), max_length=60, blank=True)
+    request_id = models.CharField(_("request id"), max_length=80, blank=True)
+    input_tokens = models.PositiveIntegerField(_("tokens read afresh"), default=0)
+    written_tokens = models.PositiveIntegerField(_("tokens written to the cache"), default=0)
+    cached_tokens = models.PositiveIntegerField(_("cached tokens"), default=0)
+    output_tokens = models.PositiveIntegerField(_("output tokens"), default=0)
+    cost_micro = models.PositiveBigIntegerField(
+        _("cost"), default=0, help_text=_("In millionths of a US dollar, by the price table in the settings.")
+    )
+    dropped_text = models.TextField(
+        _("text taken back"), blank=True, help_text=_("What the page had shown or would have shown, and was not kept.")
+    )
+
+    class Meta:
+        verbose_name = _("model call")
+        verbose_name_plural = _("model calls")
+        ordering = ["turn_id", "number", "attempt"]
+        constraints = [models.UniqueConstraint(fields=["turn", "number", "attempt"], name="one_model_call_per_attempt")]
+
+    def __str__(self) -> str:
+        return f"{self.turn_id}/{self.number}.{self.attempt}"
 
 
 class Message(models.Model):
@@ -154,6 +218,7 @@ class ToolCall(models.Model):
     result = models.JSONField(_("result"), null=True, blank=True)
     is_error = models.BooleanField(_("error"), default=False)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    started_at = models.DateTimeField(_("started at"), null=True, blank=True)
     answered_at = models.DateTimeField(_("answered at"), null=True, blank=True)
 
     class Meta:
@@ -234,3 +299,30 @@ class ConversationEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.number} {self.kind}"
+
+
+class CustomerMail(models.Model):
+    """An e-mail to a customer who may have left the page. `key` says what it tells of, so that it is told once."""
+
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.PROTECT, related_name="mails", verbose_name=_("conversation")
+    )
+    kind = models.CharField(_("kind of e-mail"), max_length=10, choices=MailKind.choices)
+    key = models.CharField(_("tells of"), max_length=80, unique=True)
+    state = models.CharField(_("state"), max_length=10, choices=MailState.choices, default=MailState.WAITING)
+    address = models.EmailField(_("e-mail"), blank=True)
+    text = models.TextField(_("text"), blank=True)
+    tries = models.PositiveIntegerField(_("attempts"), default=0)
+    error = models.CharField(_("error"), max_length=240, blank=True)
+    not_before = models.DateTimeField(_("not before"))
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("e-mail to a customer")
+        verbose_name_plural = _("e-mails to customers")
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["state", "not_before"])]
+
+    def __str__(self) -> str:
+        return self.key

@@ -49,3 +49,19 @@ class CardState(models.TextChoices):
     DECLINED = "declined", _("declined")
     EXPIRED = "expired", _("expired")
     WITHDRAWN = "withdrawn", _("withdrawn")
+
+
+class MailKind(models.TextChoices):
+    """What a customer who has left the page is told of by e-mail."""
+
+    ANSWERED = "answered", _("a person answered")
+    EXPIRING = "expiring", _("a card is about to expire")
+    OUTCOME = "outcome", _("the outcome of money is known")
+
+
+class MailState(models.TextChoices):
+    WAITING = "waiting", _("waiting")
+    SENT = "sent", _("sent")
+    # The customer has been on the page meanwhile, or what it would say is no longer so.
+    NOT_NEEDED = "not_needed", _("not needed")
+    FAILED = "failed", _("failed")

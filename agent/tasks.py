@@ -6,7 +6,7 @@ import structlog
 from celery import shared_task
 from celery.signals import worker_shutting_down
 
-from agent import loop
+from agent import loop, stopping
 from agent import sweep as sweeper
 from orders.jobs import one_at_a_time
 
@@ -29,4 +29,4 @@ def sweep() -> None:
 @worker_shutting_down.connect
 def _ask_turns_to_stop(**kwargs: Any) -> None:
     # The threads pool waits for its tasks, and a model may talk for a minute: running turns hand themselves on instead.
-    loop.stop_requested.set()
+    stopping.requested.set()

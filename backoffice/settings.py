@@ -15,6 +15,8 @@ import structlog
 from celery.schedules import crontab
 from django.core.exceptions import ImproperlyConfigured
 
+from backoffice.setting_values import price_table, weekly_hours
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 environ.Env.read_env(str(BASE_DIR / ".env"))
@@ -61,6 +63,11 @@ def address(name: str, schemes: tuple[str, ...], **default: Any) -> str:
     if not (usable_address(value, schemes) or value == default.get("default")):
         raise ImproperlyConfigured(f"{name} has a value that cannot be used: it must be {expected}.")
     return value
+
+
+def parsed(name: str, default: str, parse: Callable[[str], T], *, expected: str) -> T:
+    """A text that `parse` makes something of; it raises ValueError for what cannot be used."""
+    return read(name, lambda variable: parse(env.str(variable, default=default)), expected=expected)
 
 
 def addresses(name: str, schemes: tuple[str, ...]) -> list[str]:
@@ -327,6 +334,25 @@ AGENT_IS_STAND_IN = boolean("AGENT_IS_STAND_IN", False)
 AGENT_MAX_STEPS = number("AGENT_MAX_STEPS", 12, lowest=1)
 AGENT_MAX_TURN_SECONDS = number("AGENT_MAX_TURN_SECONDS", 180, lowest=5)
 AGENT_MAX_TURN_TOKENS = number("AGENT_MAX_TURN_TOKENS", 400_000, lowest=1000)
+AGENT_MAX_TOOL_CALLS_PER_TURN = number("AGENT_MAX_TOOL_CALLS_PER_TURN", 24, lowest=1)
+AGENT_MAX_SAME_CALLS = number("AGENT_MAX_SAME_CALLS", 3, lowest=1)
+AGENT_MAX_TURNS_PER_CONVERSATION = number("AGENT_MAX_TURNS_PER_CONVERSATION", 200, lowest=1)
+AGENT_MAX_TURNS_PER_CUSTOMER_DAY = number("AGENT_MAX_TURNS_PER_CUSTOMER_DAY", 300, lowest=1)
+AGENT_MAX_CENTS_PER_CONVERSATION = number("AGENT_MAX_CENTS_PER_CONVERSATION", 500, lowest=1)
+AGENT_MAX_CENTS_PER_CUSTOMER_DAY = number("AGENT_MAX_CENTS_PER_CUSTOMER_DAY", 1000, lowest=1)
+AGENT_MAX_CONTEXT_TOKENS = number("AGENT_MAX_CONTEXT_TOKENS", 60_000, lowest=4000)
+MODEL_PRICES = parsed(
+    "MODEL_PRICES",
+    "claude-opus-5-5=5/6.25/0.5/25 claude-sonnet-5-5=3/3.75/0.3/15 claude-haiku-5-5=1/1.25/0.1/5 *=3/3.75/0.3/15",
+    price_table,
+    expected="four prices by the beginning of a model's id, like claude-sonnet-5-5=3/3.75/0.3/15 *=3/3.75/0.3/15",
+)
+OFFICE_HOURS = parsed(
+    "OFFICE_HOURS",
+    "mon-fri 09:00-18:00",
+    weekly_hours,
+    expected="days and hours like mon-fri 09:00-18:00, several of them after commas, or empty for always",
+)
 AGENT_MAX_OUTPUT_TOKENS = number("AGENT_MAX_OUTPUT_TOKENS", 2048, lowest=64)
 AGENT_MODEL_TIMEOUT_SECONDS = number("AGENT_MODEL_TIMEOUT_SECONDS", 60, lowest=1)
 AGENT_LEASE_SECONDS = number("AGENT_LEASE_SECONDS", 20, lowest=3)

@@ -5,7 +5,7 @@ from collections.abc import Generator
 import pytest
 from pytest_django import Settings
 
-from agent import loop
+from agent import stopping
 from agent.offline.control import Control
 from agent.offline.server import OfflineModel
 
@@ -28,4 +28,4 @@ def model(stand_in: OfflineModel, settings: Settings) -> Control:
 def worker_goes_on() -> Generator[None]:
     """A test that asks the worker to stop must not stop the next one."""
     yield
-    loop.stop_requested.clear()
+    stopping.requested.clear()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from agent import intake, loop
+from agent import asking, intake
 from agent.models import Message, ToolCall
 from agent.offline.control import Control
 from agent.states import Author, TurnState
@@ -32,7 +32,7 @@ BROKEN = ["cut_text", "cut_json", "cut_socket", "overloaded_midstream", "no_even
 @pytest.fixture
 def order(model: Control, transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Order:
     # How long to wait before the next try is not what these tests are about.
-    monkeypatch.setattr(loop, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(asking, "PAUSE_SECONDS", 0.01)
     order = cast.order_5531()
     hear(order)
     return order
@@ -60,7 +60,7 @@ def test_a_model_that_stays_broken_ends_in_words_and_can_be_tried_again(
     assert not ToolCall.objects.exists()
     assert "cannot be reached" in texts(order, "system")[-1]
     assert told(order, "turn")[-1]["retry"] is True
-    assert len(model.requests()) == loop.MODEL_TRIES
+    assert len(model.requests()) == asking.MODEL_TRIES
 
 
 @pytest.mark.parametrize("mode", ["cut_text", "cut_socket", "overloaded_midstream"])
@@ -88,7 +88,7 @@ def test_a_model_that_cannot_be_reached_ends_in_words(order: Order, settings: Se
 
 
 def test_trying_again_after_a_failure_answers_what_was_asked(model: Control, order: Order) -> None:
-    model.misbehave("overloaded_529", times=loop.MODEL_TRIES)
+    model.misbehave("overloaded_529", times=asking.MODEL_TRIES)
     work(order)
     assert intake.try_again(conversation=talk(order))
     model.script([reply("Here I am.")])

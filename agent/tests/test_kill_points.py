@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from agent import loop
+from agent import asking, keeping, loop
 from agent.models import Conversation, Turn
 from agent.offline.control import Control
 from agent.states import CardState, TurnState
@@ -56,8 +56,8 @@ class Death:
 def death(monkeypatch: pytest.MonkeyPatch) -> Death:
     death = Death()
     use: Callable[[Lease], AbstractContextManager[Any]] = death.holding
-    monkeypatch.setattr(loop, "holding", use)
-    monkeypatch.setattr(executor, "holding", use)
+    for module in (loop, asking, keeping, executor):
+        monkeypatch.setattr(module, "holding", use)
     return death
 
 

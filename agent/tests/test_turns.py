@@ -7,7 +7,7 @@ import redis
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from agent import events, loop, turns
+from agent import events, loop, stopping, turns
 from agent.models import Message, Turn
 from agent.offline.control import Control
 from agent.states import TurnState
@@ -183,7 +183,7 @@ def test_a_worker_that_goes_down_hands_its_turn_on(model: Control, redis_server:
     order = cast.order_5531()
     hear(order)
     redis_server.flushdb()
-    loop.stop_requested.set()
+    stopping.requested.set()
     assert work(order).state == TurnState.QUEUED
     assert redis_server.llen("chat") == 1
     assert model.requests() == []

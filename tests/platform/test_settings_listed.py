@@ -12,6 +12,7 @@ READERS = {
     "text",
     "address",
     "addresses",
+    "parsed",
     "str",
     "list",
     "int",

@@ -1,0 +1,40 @@
+"""The text of a reply while it is being written: shown in pieces, worth nothing until the reply is whole."""
+
+import time
+from dataclasses import dataclass
+
+from agent import events
+from agent.models import Conversation
+from agent.text import page_length
+
+PIECES_GATHERED_SECONDS = 0.1
+
+
+@dataclass
+class Draft:
+    """`key` names it on the page; `kept` once a message has taken its place. `first_at`: clock of the first piece."""
+
+    conversation: Conversation
+    key: str
+    waiting: str = ""
+    shown: int = 0
+    shown_at: float = 0.0
+    first_at: float | None = None
+    kept: bool = False
+
+    def add(self, piece: str) -> None:
+        self.first_at = self.first_at or time.time()
+        self.waiting += piece
+        if time.monotonic() - self.shown_at >= PIECES_GATHERED_SECONDS:
+            self.show()
+
+    def show(self) -> None:
+        if self.waiting:
+            data = {"draft": self.key, "offset": self.shown, "text": self.waiting}
+            events.tell_now(self.conversation, "delta", data)
+            self.shown += page_length(self.waiting)
+            self.waiting, self.shown_at = "", time.monotonic()
+
+    def drop_unless_kept(self) -> None:
+        if self.shown and not self.kept:
+            events.tell_now(self.conversation, "draft_dropped", {"draft": self.key})

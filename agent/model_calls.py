@@ -1,0 +1,75 @@
+"""A row for every request to the model: begun before it is sent, ended with what came of it.
+
+A row that has no ending belongs to a worker that died or was told to leave while the model talked.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models import F
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from agent import client, spending
+from agent.drafts import Draft
+from agent.models import Conversation, ModelCall, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the model is asked, from the rows as they are now. `heard`: the newest message that is in it."""
+
+    conversation: Conversation
+    messages: list[dict[str, Any]]
+    heard: int
+    call: ModelCall
+
+
+def begin(conversation: Conversation, turn: Turn) -> ModelCall:
+    """The row of another attempt at the turn's next step. Inside `holding`."""
+    number = turn.steps + 1
+    attempt = ModelCall.objects.filter(turn=turn, number=number).count() + 1
+    return ModelCall.objects.create(
+        conversation=conversation, turn=turn, number=number, attempt=attempt, started_at=timezone.now()
+    )
+
+
+def finish(call: ModelCall, turn: Turn, reply: client.Reply, draft: Draft) -> None:
+    """A whole reply: what it used and cost, on the call and added to the turn. Inside `holding`."""
+    fresh = reply.input_tokens - reply.written_tokens
+    call.ending = call.stop_reason = reply.stop_reason[:40]
+    call.model, call.request_id = reply.model[:60], reply.request_id[:80]
+    call.input_tokens, call.cached_tokens, call.output_tokens = fresh, reply.cached_tokens, reply.output_tokens
+    call.written_tokens = reply.written_tokens
+    call.cost_micro = spending.cost_micro(
+        model=reply.model,
+        fresh=fresh,
+        written=reply.written_tokens,
+        cached=reply.cached_tokens,
+        output=reply.output_tokens,
+    )
+    _end(call, draft)
+    Turn.objects.filter(pk=turn.pk).update(
+        steps=turn.steps + 1,
+        model=call.model,
+        input_tokens=turn.input_tokens + reply.input_tokens,
+        cached_tokens=turn.cached_tokens + reply.cached_tokens,
+        output_tokens=turn.output_tokens + reply.output_tokens,
+        cost_micro=F("cost_micro") + call.cost_micro,
+        first_text_at=Coalesce("first_text_at", call.first_text_at),
+    )
+    turn.refresh_from_db()
+
+
+def broke(call: ModelCall, failure: client.ModelFailed, draft: Draft) -> None:
+    """No usable reply: why, and what the page had been shown of it."""
+    call.ending = failure.reason[:40]
+    _end(call, draft)
+
+
+def _end(call: ModelCall, draft: Draft) -> None:
+    call.ended_at = timezone.now()
+    if draft.first_at is not None:
+        call.first_text_at = datetime.fromtimestamp(draft.first_at, tz=UTC)
+    call.save()
