@@ -13,7 +13,7 @@ from django.http import Http404
 from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 
-from agent import calls, events, turns
+from agent import calls, events, mails, turns
 from agent.models import Card, Conversation, ToolCall
 from agent.states import CardKind, CardState, ConversationState, ToolCallState, TurnState
 from agent.tools.base import CardSpec
@@ -38,6 +38,7 @@ def open_card(*, conversation: Conversation, call: ToolCall | None, spec: CardSp
         card.payload = {**_shown(card), **spec.payload}
     card.save(force_insert=True)
     _tell(conversation, card, SYSTEM)
+    mails.expiring(card)
     return card
 
 

@@ -14,7 +14,7 @@ from django.db.models import Exists, Max, OuterRef, Q, TextChoices
 from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 
-from agent import events, people, sentences
+from agent import events, mails, people, sentences
 from agent.models import Conversation
 from agent.states import ConversationState
 from orders.actors import system_actor
@@ -66,6 +66,8 @@ NO_NEWS: Final = frozenset(
 TOLD_APPROVALS: Final = (Q(kind=ApprovalKind.COMPENSATION) & ~Q(conversation_ref="")) | Q(
     kind=ApprovalKind.OVERRIDE, state=ApprovalState.APPROVED, refund=None
 )
+# What is about money: a customer who has left the page is told by e-mail as well.
+MAILED: Final = frozenset({"refund", "approval"})
 PAYMENTS = system_actor("payments")
 
 
@@ -139,6 +141,8 @@ def _say(conversation: Conversation, move: AuditEvent) -> None:
     state = ReturnState.ACCEPTED if row.state == ReturnState.REFUNDED else row.state
     data = {"kind": kind, f"{kind}_id": row.pk, "state": state, "text": sentence(row)}
     events.add(conversation, "status", data, tells=move)
+    if kind in MAILED or state == ReturnState.REJECTED:
+        mails.outcome(conversation, f"{kind} {row.pk}", move.pk, data["text"])
     waits = kind == "refund" and waits_until(row) is not None
     people.tell_model(conversation, data["text"], about=f"{kind} {row.pk}", state="waiting" if waits else state)
     is_open = conversation.state == ConversationState.OPEN

@@ -7,7 +7,7 @@ conversation's lock (`agent/loop.py`).
 from django.utils import translation
 from django.utils.translation import gettext as translate
 
-from agent import calls, cards, events, history, turns
+from agent import calls, cards, events, history, mails, turns
 from agent.models import Conversation, Message
 from agent.states import Author, ConversationState, TurnState
 from agent.text import readable
@@ -102,6 +102,7 @@ def reply(*, conversation: Conversation, actor: Actor, text: str) -> Message:
             conversation=locked, author=Author.STAFF, staff=actor.user, content=[{"type": "text", "text": text}]
         )
         tell_message(locked, message, name=actor.name)
+        mails.answered(locked, message.pk)
         _record(locked, actor, "conversation.answered", chosen={"text": text})
         return message
 

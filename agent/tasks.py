@@ -6,7 +6,7 @@ import structlog
 from celery import shared_task
 from celery.signals import worker_shutting_down
 
-from agent import loop, stopping
+from agent import loop, mails, stopping
 from agent import sweep as sweeper
 from orders.jobs import one_at_a_time
 
@@ -24,6 +24,13 @@ def run_turn(turn_id: int) -> None:
 def sweep() -> None:
     """Find what lost jobs and lost signals have left, and bring it on its way."""
     sweeper.sweep()
+
+
+@shared_task(name="agent.tasks.send_mails")
+@one_at_a_time
+def send_mails() -> int:
+    """Tell customers who have left the page; how many e-mails have left."""
+    return mails.send_due()
 
 
 @worker_shutting_down.connect

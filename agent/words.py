@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from orders.words import Words
 
-MACHINES: Final[Mapping[str, Words]] = {"agent": _("agent"), "cards": _("confirmation cards")}
+MACHINES: Final[Mapping[str, Words]] = {"agent": _("agent"), "cards": _("confirmation cards"), "mails": _("e-mails to customers")}
 ACTIONS: Final[Mapping[str, Words]] = {
     "conversation.opened": _("conversation begun"),
     "conversation.person_asked": _("person asked for"),
@@ -21,6 +21,8 @@ ACTIONS: Final[Mapping[str, Words]] = {
     "card.declined": _("card declined"),
     "card.expired": _("card expired"),
     "card.withdrawn": _("card withdrawn"),
+    "mail.sent": _("e-mail to the customer sent"),
+    "mail.failed": _("e-mail to the customer could not be sent"),
     "turn.queued": _("turn queued"),
     "turn.running": _("turn begun"),
     "turn.waiting": _("turn waits for the customer"),

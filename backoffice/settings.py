@@ -182,6 +182,7 @@ CELERY_TASK_ROUTES = {
     "refunds.tasks.compare_books": {"queue": "sweep"},
     "refunds.tasks.raise_overdue": {"queue": "sweep"},
     "refunds.tasks.mail_alert": {"queue": "shop"},
+    "agent.tasks.send_mails": {"queue": "shop"},
     "orders.*": {"queue": "shop"},
     "agent.*": {"queue": "chat"},
     "refunds.*": {"queue": "money"},
@@ -205,7 +206,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 SWEEP_SECONDS = number("SWEEP_SECONDS", 10, lowest=1)
 CELERY_BEAT_SCHEDULE = {
     name: {"task": name, "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}}
-    for name in ("agent.tasks.sweep", "refunds.tasks.sweep", "orders.tasks.sweep")
+    for name in ("agent.tasks.sweep", "agent.tasks.send_mails", "refunds.tasks.sweep", "orders.tasks.sweep")
 } | {
     # At night, when acquirers have closed the day; both find the same again, so a lost round is made up for.
     "refunds.tasks.compare_books": {"task": "refunds.tasks.compare_books", "schedule": crontab(hour=3, minute=30)},
@@ -312,6 +313,8 @@ RETURN_SEND_BY_DAYS = number("RETURN_SEND_BY_DAYS", 30, lowest=1)
 STAFF_ALERT_EMAIL = env.str("STAFF_ALERT_EMAIL", default="").strip()
 if STAFF_ALERT_EMAIL and not re.fullmatch(r"[^@\s,;<>]+@[^@\s,;<>]+", STAFF_ALERT_EMAIL):
     raise ImproperlyConfigured("STAFF_ALERT_EMAIL has a value that cannot be used: it must be one e-mail address.")
+CUSTOMER_MAIL_AFTER_SECONDS = number("CUSTOMER_MAIL_AFTER_SECONDS", 60, lowest=1)
+CUSTOMER_MAIL_BEFORE_EXPIRY_MINUTES = number("CUSTOMER_MAIL_BEFORE_EXPIRY_MINUTES", 5, lowest=1)
 DEFAULT_FROM_EMAIL = text("DEFAULT_FROM_EMAIL", "refund-desk@localhost", expected="the e-mail address of the sender")
 vars().update(
     read(

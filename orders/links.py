@@ -31,7 +31,7 @@ def issue_link(*, order: Order, actor: Actor) -> tuple[str, CustomerLink]:
             created_by=actor.user,
         )
         _record("customer_link.issued", link, actor)
-    return reverse("enter-by-link", kwargs={"token": _signer.sign(str(link.pk))}), link
+    return _path(link), link
 
 
 def revoke_link(*, link: CustomerLink, actor: Actor) -> CustomerLink:
@@ -52,6 +52,16 @@ def link_of(token: str) -> CustomerLink | None:
     except BadSignature:
         return None
     return usable_links().filter(pk=key).select_related("order__customer").first()
+
+
+def newest_address(order: Order) -> str | None:
+    """The path of the newest link to the order that still works; None if there is none. It makes no new one."""
+    link = usable_links().filter(order=order).order_by("-expires_at").first()
+    return _path(link) if link else None
+
+
+def _path(link: CustomerLink) -> str:
+    return reverse("enter-by-link", kwargs={"token": _signer.sign(str(link.pk))})
 
 
 def _record(action: str, link: CustomerLink, actor: Actor) -> None:

@@ -1,0 +1,212 @@
+"""E-mails to customers who have left the page: a person answered, a card is about to expire, money's outcome is known.
+
+What is to be told is a row, written in the transaction of what it tells of. A job sends it when its time has come, if
+the page has not been open meanwhile and it is still so. Nothing is locked while the mail server is talked to: a worker
+that dies after the server has taken an e-mail lets it be sent once more, under the same Message-ID.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from urllib.parse import urlsplit
+
+import structlog
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone, translation
+from django.utils.translation import gettext as translate
+
+from agent import presence
+from agent.models import Card, Conversation, CustomerMail
+from agent.states import CardState, MailKind, MailState
+from orders import audit, links
+from orders.actors import system_actor
+
+log = structlog.get_logger(__name__)
+POSTMAN: Final = system_actor("mails")
+# While a worker sends, nobody else does; it may die.
+CLAIM: Final = timedelta(minutes=5)
+PAUSES: Final = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 240))
+AT_ONCE: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    subject: str
+    body: str
+
+
+def answered(conversation: Conversation, message_id: int) -> None:
+    """A person has answered; several answers in a row are one e-mail. Inside `events.writing`."""
+    if not conversation.mails.filter(kind=MailKind.ANSWERED, state=MailState.WAITING).exists():
+        _wait(conversation, MailKind.ANSWERED, f"answered:{message_id}", _soon())
+
+
+def expiring(card: Card) -> None:
+    """A card is on the page: if it is still unanswered shortly before its end, say so. Inside `events.writing`."""
+    before = timedelta(minutes=settings.CUSTOMER_MAIL_BEFORE_EXPIRY_MINUTES)
+    _wait(card.conversation, MailKind.EXPIRING, f"expiring:{card.pk}", card.expires_at - before)
+
+
+def outcome(conversation: Conversation, about: str, move_id: int, line: str) -> None:
+    """Money's outcome is known. `about`: what it is of ("refund rf_…"), `line`: what the page says.
+
+    What waits to be told of the same thing is out of date. Inside `events.writing`.
+    """
+    key = f"outcome:{about}:"
+    conversation.mails.filter(key__startswith=key, state=MailState.WAITING).update(
+        state=MailState.NOT_NEEDED, ended_at=timezone.now()
+    )
+    _wait(conversation, MailKind.OUTCOME, f"{key}{move_id}", _soon(), line)
+
+
+def _soon() -> datetime:
+    """Later than a page that is open takes to say so."""
+    return timezone.now() + timedelta(seconds=settings.CUSTOMER_MAIL_AFTER_SECONDS)
+
+
+def _wait(conversation: Conversation, kind: MailKind, key: str, not_before: datetime, text: str = "") -> None:
+    address = conversation.customer.email
+    if address:
+        row = {"conversation": conversation, "kind": kind, "address": address, "text": text, "not_before": not_before}
+        CustomerMail.objects.get_or_create(key=key, defaults=row)
+
+
+def send_due() -> int:
+    """Send what is due; how many e-mails have left."""
+    due = CustomerMail.objects.filter(state=MailState.WAITING, not_before__lte=timezone.now()).order_by("not_before")
+    return sum(_send(mail_id) for mail_id in list(due.values_list("pk", flat=True)[:AT_ONCE]))
+
+
+def _send(mail_id: int) -> bool:
+    mail = _claim(mail_id)
+    if mail is None:
+        return False
+    try:
+        _letter_as_email(mail).send()
+    except Exception as error:
+        # Whatever the mail server says, or how it breaks: the others still have to leave.
+        log.warning("mail.not_sent", mail=mail.pk, attempt=mail.tries, error=str(error))
+        _try_later(mail, error)
+        return False
+    _end(mail, MailState.SENT)
+    return True
+
+
+def _claim(mail_id: int) -> CustomerMail | None:
+    """The mail, if it is ours to send now. One that is not needed any more ends here."""
+    with transaction.atomic():
+        rows = CustomerMail.objects.select_for_update(skip_locked=True, of=("self",))
+        due = rows.filter(pk=mail_id, state=MailState.WAITING, not_before__lte=timezone.now())
+        mail = due.select_related("conversation__order", "conversation__customer__user").first()
+        if mail is None:
+            return None
+        if not _needed(mail):
+            _end(mail, MailState.NOT_NEEDED)
+            return None
+        mail.tries, mail.not_before = mail.tries + 1, timezone.now() + CLAIM
+        mail.save(update_fields=["tries", "not_before"])
+        return mail
+
+
+def _needed(mail: CustomerMail) -> bool:
+    conversation = mail.conversation
+    if presence.is_open(conversation):
+        return False
+    if mail.kind == MailKind.EXPIRING:
+        card = Card.objects.filter(pk=mail.key.removeprefix("expiring:")).first()
+        return card is not None and card.state == CardState.OPEN and card.expires_at > timezone.now()
+    # The page has been open since: it showed what happened.
+    return conversation.seen_at is None or conversation.seen_at <= mail.created_at
+
+
+def _try_later(mail: CustomerMail, error: Exception) -> None:
+    mail.error = f"{type(error).__name__}: {error}"[:240]
+    if mail.tries > len(PAUSES):
+        _end(mail, MailState.FAILED)
+        return
+    mail.not_before = timezone.now() + PAUSES[mail.tries - 1]
+    mail.save(update_fields=["error", "not_before"])
+
+
+def _end(mail: CustomerMail, state: MailState) -> None:
+    """The last of it; what was sent, or could not be, stands in the history."""
+    mail.state, mail.ended_at = state, timezone.now()
+    with transaction.atomic():
+        mail.save(update_fields=["state", "ended_at", "error"])
+        if state != MailState.NOT_NEEDED:
+            audit.record(
+                action=f"mail.{state}",
+                actor=POSTMAN,
+                subject_type="conversation",
+                subject_id=str(mail.conversation_id),
+                order=mail.conversation.order,
+                outcome={"kind": mail.kind, "address": mail.address, "error": mail.error},
+            )
+
+
+def _letter_as_email(mail: CustomerMail) -> EmailMessage:
+    with translation.override(mail.conversation.language):
+        letter = letter_of(mail)
+    # The same name each time: a server that gets it twice can tell.
+    host = urlsplit(settings.SITE_URL).hostname or "localhost"
+    return EmailMessage(
+        letter.subject,
+        letter.body,
+        settings.DEFAULT_FROM_EMAIL,
+        [mail.address],
+        headers={"Message-ID": f"<customer-mail-{mail.pk}@{host}>"},
+    )
+
+
+def letter_of(mail: CustomerMail) -> Letter:
+    """Subject and text in the language that is active."""
+    order = mail.conversation.order
+    subject, text = LETTERS[MailKind(mail.kind)](mail)
+    hello = translate("Hello %(name)s,") % {"name": mail.conversation.customer.name}
+    parts = [hello, text, _where(mail.conversation), settings.SHOP_NAME]
+    # A line break in a name would be a header of its own, which Django refuses to send.
+    heading = " ".join(f"{settings.SHOP_NAME} · {subject} ({order.number})".split())
+    return Letter(heading, "\n\n".join(parts) + "\n")
+
+
+def _answered_letter(mail: CustomerMail) -> tuple[str, str]:
+    text = translate("A colleague has answered you in the chat about order %(order)s.")
+    return translate("A colleague has answered you"), text % {"order": mail.conversation.order.number}
+
+
+def _expiring_letter(mail: CustomerMail) -> tuple[str, str]:
+    card = Card.objects.get(pk=mail.key.removeprefix("expiring:"))
+    text = translate(
+        "In the chat about order %(order)s a button waits for your confirmation. It can be pressed until %(time)s. "
+        "Nothing happens if you leave it; you can ask for a new one at any time."
+    )
+    until = timezone.localtime(card.expires_at).strftime("%H:%M")
+    return translate("Something waits for your confirmation"), text % {
+        "order": mail.conversation.order.number,
+        "time": until,
+    }
+
+
+def _outcome_letter(mail: CustomerMail) -> tuple[str, str]:
+    return translate("News about your order"), mail.text
+
+
+LETTERS: Final = {
+    MailKind.ANSWERED: _answered_letter,
+    MailKind.EXPIRING: _expiring_letter,
+    MailKind.OUTCOME: _outcome_letter,
+}
+
+
+def _where(conversation: Conversation) -> str:
+    """How to get back to the page: by the account, or by the newest link that the shop has given and still works."""
+    if conversation.customer.user_id is not None:
+        path: str | None = reverse("order", kwargs={"number": conversation.order.number})
+    else:
+        path = links.newest_address(conversation.order)
+    if path is None:
+        return translate("You find the chat on your order's page, by the link that you have from us.")
+    return translate("To the chat: %(address)s") % {"address": f"{settings.SITE_URL.rstrip('/')}{path}"}
