@@ -1,8 +1,18 @@
-"""What reaches the log of the web: a refused request is one line, a fault keeps its traceback."""
+"""The log: one JSON object per line, of whatever library, with the ids of what it is about.
+
+What is bound (request, job, conversation, turn, step, tool call) stands on every line that is written meanwhile, on
+those of Django, Celery and the database driver too. Ids and numbers only: no words of customers, no addresses.
+`docs/watching.md` says what each line means.
+"""
 
 import logging
+from collections.abc import Mapping, MutableMapping
+from typing import Any, Final
+
+import structlog
 
 FAULT = 500
+NAMES_FIRST: Final = ("timestamp", "level", "event")
 
 
 class RefusalsInOneLine(logging.Filter):
@@ -13,3 +23,66 @@ class RefusalsInOneLine(logging.Filter):
         if record.name.startswith("django.") and status < FAULT:
             record.exc_info, record.exc_text = None, None
         return True
+
+
+def in_order(logger: Any, name: str, line: MutableMapping[str, Any]) -> Mapping[str, Any]:
+    """When, how grave and what come first; the rest as it was bound."""
+    return {key: line[key] for key in NAMES_FIRST if key in line} | dict(line)
+
+
+# For lines of every library, before they are put into JSON.
+SHARED: Final = (
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_log_level,
+    structlog.stdlib.add_logger_name,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+)
+
+
+class JsonLines(structlog.stdlib.ProcessorFormatter):
+    """Python's log records, structlog's among them, as JSON: one line each, tracebacks included."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            foreign_pre_chain=[*SHARED, structlog.stdlib.ExtraAdder(allow=["status_code"])],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.format_exc_info,
+                in_order,
+                structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
+            ],
+        )
+
+
+def configure_structlog() -> None:
+    """Structlog hands its lines to Python's logging, which `LOGGING` in the settings sends through `JsonLines`."""
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *SHARED,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+
+
+def logging_settings(level: str) -> dict[str, Any]:
+    """`LOGGING` for Django: everything to the console, as JSON; libraries that tell too much only when it is grave."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"json": {"()": "backoffice.logs.JsonLines"}},
+        "filters": {"refusals": {"()": "backoffice.logs.RefusalsInOneLine"}},
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["refusals"]}},
+        "root": {"handlers": ["console"], "level": level},
+        "loggers": {
+            "httpx2": {"level": "WARNING"},
+            "anthropic": {"level": "WARNING"},
+            # These come with handlers of their own; here their lines are like all others.
+            "django": {"handlers": [], "level": level, "propagate": True},
+            "django.server": {"handlers": [], "level": "WARNING", "propagate": True},
+            "uvicorn": {"handlers": [], "level": level, "propagate": True},
+        },
+    }

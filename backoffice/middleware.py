@@ -1,8 +1,9 @@
-"""Small middlewares: a request id in every log line, and headers that keep pages to themselves.
+"""Small middlewares: a request id in every log line, a line per change, and headers that keep pages to themselves.
 
 Both work for sync and async views: an event stream must never be pushed through a thread.
 """
 
+import time
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,9 @@ from django.utils.decorators import sync_and_async_middleware
 
 from backoffice import errors
 
+log = structlog.get_logger(__name__)
+LOOKS_ONLY = frozenset({"GET", "HEAD", "OPTIONS"})
+FAULT = 500
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -48,13 +52,28 @@ def _around(
 def request_id(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
     def begin(request: HttpRequest) -> None:
         request.request_id = uuid.uuid4().hex  # type: ignore[attr-defined]
+        request.began = time.monotonic()  # type: ignore[attr-defined]
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=request.request_id)  # type: ignore[attr-defined]
 
     def end(request: HttpRequest, response: HttpResponseBase) -> None:
         response["X-Request-ID"] = request.request_id  # type: ignore[attr-defined]
+        if request.method not in LOOKS_ONLY or response.status_code >= FAULT:
+            _log_request(request, response)
 
     return _around(get_response, begin, end)
+
+
+def _log_request(request: HttpRequest, response: HttpResponseBase) -> None:
+    """One line for what wanted to change something, or failed. The route, not the address: addresses hold secrets."""
+    match = request.resolver_match
+    log.info(
+        "request.done",
+        method=request.method,
+        route=match.route if match else "",
+        status=response.status_code,
+        duration_ms=round((time.monotonic() - request.began) * 1000),  # type: ignore[attr-defined]
+    )
 
 
 @sync_and_async_middleware

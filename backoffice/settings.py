@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import environ
-import structlog
 from celery.schedules import crontab
 from django.core.exceptions import ImproperlyConfigured
 
+from backoffice import logs
 from backoffice.setting_values import price_table, weekly_hours
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -362,26 +362,8 @@ AGENT_LEASE_SECONDS = number("AGENT_LEASE_SECONDS", 20, lowest=3)
 CHAT_MESSAGES_PER_MINUTE = number("CHAT_MESSAGES_PER_MINUTE", 20, lowest=1)
 CHAT_MESSAGE_MAX_CHARACTERS = number("CHAT_MESSAGE_MAX_CHARACTERS", 2000, lowest=1)
 
-structlog.configure(
-    processors=[
-        structlog.contextvars.merge_contextvars,
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso"),
-        structlog.processors.format_exc_info,
-        structlog.processors.JSONRenderer(ensure_ascii=False),
-    ],
-    logger_factory=structlog.stdlib.LoggerFactory(),
-    cache_logger_on_first_use=True,
-)
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
 if LOG_LEVEL not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
     raise ImproperlyConfigured(f"LOG_LEVEL is {LOG_LEVEL!r}: it must be DEBUG, INFO, WARNING or ERROR.")
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(levelname)s %(name)s %(message)s"}},
-    "filters": {"refusals": {"()": "backoffice.logs.RefusalsInOneLine"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["refusals"]}},
-    "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    "loggers": {"httpx2": {"level": "WARNING"}, "django.server": {"level": "WARNING"}},
-}
+LOGGING = logs.logging_settings(LOG_LEVEL)
+logs.configure_structlog()

@@ -1,4 +1,8 @@
-"""Handing a job to Celery. The database is the truth: a job that the broker did not take is found by a sweeper."""
+"""Handing a job to Celery. The database is the truth: a job that the broker did not take is found by a sweeper.
+
+A job carries the id of the request that caused it, so that every line its worker logs, and every event of the history
+that it writes, names the request; and a job that causes another one hands it on.
+"""
 
 from collections.abc import Callable
 from functools import wraps
@@ -7,6 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import structlog
 from celery.app.task import Task
+from celery.signals import task_postrun, task_prerun
 from django.db import transaction
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
@@ -14,18 +19,47 @@ from redis.exceptions import RedisError
 Args = ParamSpec("Args")
 Result = TypeVar("Result")
 log = structlog.get_logger(__name__)
+# Custom headers of Celery's messages; the names must be none that Celery uses itself.
+REQUEST_ID = "request_id"
 
 
 def enqueue_on_commit(task: "Task[Any, Any]", *args: Any) -> None:
     """Send `task` once the surrounding transaction is committed; a broker that is away is logged, not raised."""
+    headers = _headers()
 
     def send() -> None:
         try:
-            task.apply_async(args, retry=False)
+            task.apply_async(args, retry=False, headers=headers)
+            log.info("job.sent", task=task.name, args=args)
         except (OperationalError, RedisError, OSError) as error:
             log.warning("job.not_sent", task=task.name, args=args, error=str(error))
 
     transaction.on_commit(send)
+
+
+def _headers() -> dict[str, str]:
+    request_id = structlog.contextvars.get_contextvars().get(REQUEST_ID)
+    return {REQUEST_ID: request_id} if request_id else {}
+
+
+@task_prerun.connect
+def _say_for_whom(task: "Task[Any, Any]", task_id: str, **kwargs: Any) -> None:
+    """From here on every line names the job, and the request that caused it."""
+    bound = {"job_id": task_id, **_caused_by(task)}
+    if not task.request.is_eager:
+        # A thread of the pool has run other jobs before; what one of them left bound would be told of this one.
+        structlog.contextvars.clear_contextvars()
+    task.request.bound_for_log = structlog.contextvars.bind_contextvars(**bound)
+
+
+@task_postrun.connect
+def _say_no_more(task: "Task[Any, Any]", **kwargs: Any) -> None:
+    structlog.contextvars.reset_contextvars(**getattr(task.request, "bound_for_log", {}))
+
+
+def _caused_by(task: "Task[Any, Any]") -> dict[str, str]:
+    request_id = (task.request.headers or {}).get(REQUEST_ID)
+    return {REQUEST_ID: str(request_id)} if request_id else {}
 
 
 def one_at_a_time(job: Callable[Args, Result]) -> Callable[Args, Result | None]:
