@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema
 import structlog
 from django.db import OperationalError, transaction
-from django.utils import translation
+from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 from jsonschema.exceptions import best_match
 
@@ -35,11 +35,33 @@ PAUSE_SECONDS = 0.3
 
 def run_call(lease: Lease, call_id: int) -> None:
     """Run one asked call under the lease. A call that is already answered or suspended is left alone."""
-    tool = BY_NAME.get(ToolCall.objects.values_list("name", flat=True).get(pk=call_id))
-    if tool is not None and tool.remote:
-        _run_remote(lease, call_id, tool)
-    else:
-        _run_here(lease, call_id)
+    name, tool_use_id = ToolCall.objects.values_list("name", "tool_use_id").get(pk=call_id)
+    tool = BY_NAME.get(name)
+    with structlog.contextvars.bound_contextvars(tool_call_id=tool_use_id):
+        began = time.monotonic()
+        if tool is not None and tool.remote:
+            _run_remote(lease, call_id, tool)
+        else:
+            _run_here(lease, call_id)
+        _log_end(call_id, began)
+
+
+def _log_end(call_id: int, began: float) -> None:
+    """One line per call: what came of it and how long it took. Arguments and results are in the row, not in the log."""
+    call = ToolCall.objects.only("name", "state", "is_error", "result").get(pk=call_id)
+    code = (call.result or {}).get("code", "") if call.is_error else ""
+    log.info(
+        "tool.called",
+        tool=call.name,
+        state=call.state,
+        code=code,
+        duration_ms=round((time.monotonic() - began) * 1000),
+    )
+
+
+def _begin(call: ToolCall) -> None:
+    """From when it is worked on. Inside `holding`: a run that is undone and tried again begins anew."""
+    ToolCall.objects.filter(pk=call.pk).update(started_at=timezone.now())
 
 
 def _run_here(lease: Lease, call_id: int) -> None:
@@ -48,6 +70,7 @@ def _run_here(lease: Lease, call_id: int) -> None:
             with holding(lease) as (conversation, _turn):
                 call = ToolCall.objects.select_related("message").get(pk=call_id)
                 if call.state == ToolCallState.ASKED:
+                    _begin(call)
                     with translation.override(conversation.language):
                         _run(conversation, call)
             return
@@ -64,6 +87,7 @@ def _run_remote(lease: Lease, call_id: int, tool: Tool) -> None:
         call = ToolCall.objects.select_related("message").get(pk=call_id)
         if call.state != ToolCallState.ASKED:
             return
+        _begin(call)
         try:
             context = _context(conversation, call, tool)
         except Refusal as refusal:
