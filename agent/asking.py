@@ -1,80 +1,149 @@
-"""One reply of the model: the request built from rows, a few attempts, and what each ending leads to."""
+"""One reply of the model: the request built from rows, a few attempts, and what each ending leads to.
+
+What is done about an ending stands in one table (`agent/endings.py`); here it is done.
+"""
 
 import random
 import time
+from dataclasses import dataclass, field
+from math import ceil
 from typing import Any
 
 import structlog
 from django.db import connections
 
-from agent import client, history, keeping, model_calls, stopping, turns
+from agent import client, endings, farewells, history, keeping, model_calls, stopping, turns
+from agent.client import ModelFailed
 from agent.drafts import Draft
-from agent.farewells import fail
+from agent.endings import Ending, Mend, Repair, Retry
 from agent.model_calls import Request
 from agent.prompts import read_prompt
 from agent.tools import registry
 from agent.turns import Lease, holding
 
 log = structlog.get_logger(__name__)
-MODEL_TRIES = 3
 PAUSE_SECONDS = 0.5
 
 
+@dataclass(slots=True)
+class Attempts:
+    """What has been tried for one reply."""
+
+    failed: int = 0
+    mended: list[Mend] = field(default_factory=list)
+
+
 def call_model(lease: Lease, deadline: float) -> None:
-    """One reply, asked for up to three times; then it is kept, or the turn ends in words.
+    """One reply, asked for as often as the table allows; then it is kept, or the turn ends in words.
 
     Raises `LeaseLost` and `client.Stopped`.
     """
-    for attempt in range(1, MODEL_TRIES + 1):
+    attempts = Attempts()
+    while True:
         stopping.leave_if_asked()
         if time.monotonic() > deadline:
-            fail(lease, "limit")
+            _end(lease, endings.BY_NAME["out_of_time"])
             return
-        pause = _attempt(lease, deadline, last=attempt == MODEL_TRIES)
+        failure = _attempt(lease, deadline, attempts)
+        pause = _recover(lease, failure, attempts, deadline) if failure else None
         if pause is None:
             return
         stopping.pause(pause)
 
 
-def _attempt(lease: Lease, deadline: float, *, last: bool) -> float | None:
-    """Ask once. None when that settled it, else the seconds to wait before the next attempt."""
-    request = _request(lease)
+def _attempt(lease: Lease, deadline: float, attempts: Attempts) -> ModelFailed | None:
+    """Ask once. None when that settled it, else why there is no reply."""
+    request = _request(lease, lenient="lenient" in attempts.mended)
     connections.close_all()
     draft = Draft(request.conversation, key=f"t{request.call}.{lease.token[:6]}")
     try:
         reply = _ask(lease, request.messages, draft, deadline)
-        keeping.keep(lease, reply, draft, request)
-    except client.ModelFailed as failure:
-        log.warning("model.failed", reason=failure.reason, attempt=request.call.attempt, retryable=failure.retryable)
+        unusable = keeping.keep(lease, reply, draft, request)
+        return ModelFailed(unusable, request_id=reply.request_id) if unusable else None
+    except ModelFailed as failure:
         model_calls.broke(request.call, failure, draft)
-        if not failure.retryable or last:
-            fail(lease, failure.reason)
-            return None
-        return _pause_before_next(failure, request.call.attempt)
+        return failure
     finally:
         # Whatever was the matter, also that the turn is no longer ours: half a reply may not stay on the page.
         draft.drop_unless_kept()
+
+
+def _recover(lease: Lease, failure: ModelFailed, attempts: Attempts, deadline: float) -> float | None:
+    """Do what the table says. The seconds to wait before the next attempt; None when the turn has ended in words."""
+    ending = failure.ending
+    tell = log.error if ending.alarm else log.warning
+    tell("model.failed", ending=ending.name, detail=failure.detail, api_request_id=failure.request_id)
+    if isinstance(ending.what, Repair):
+        return _mend(lease, ending, ending.what, attempts)
+    attempts.failed += 1
+    if isinstance(ending.what, Retry) and attempts.failed < ending.what.tries and not failure.retry_forbidden:
+        pause = _pause(failure.after, attempts.failed)
+        if time.monotonic() + pause < deadline:
+            return pause
+        _end_for_now(lease, failure.after)
+    else:
+        _end(lease, ending)
     return None
 
 
-def _pause_before_next(failure: client.ModelFailed, attempt: int) -> float:
-    return failure.after if failure.after is not None else PAUSE_SECONDS * 2**attempt * (1 + random.random())
+def _mend(lease: Lease, ending: Ending, repair: Repair, attempts: Attempts) -> float | None:
+    """The next way of mending that has not been tried for this reply; words when there is none."""
+    how = next((each for each in repair.how if each not in attempts.mended), None)
+    if how is None:
+        _end(lease, ending)
+        return None
+    attempts.mended.append(how)
+    if how == "fold":
+        with holding(lease) as (conversation, _turn):
+            history.fold(conversation, harder=True)
+    return 0
 
 
-def _request(lease: Lease) -> Request:
+def _pause(after: float | None, failed: int) -> float:
+    """Never earlier than told; longer every time; and not all waiting turns at the same moment."""
+    if after is not None:
+        return after + PAUSE_SECONDS * random.random()
+    return PAUSE_SECONDS * float(2**failed) * (1 + random.random())
+
+
+def _end(lease: Lease, ending: Ending) -> None:
+    words = ending.last_words
+    farewells.fail(lease, ending.name, farewell=words.farewell, hand_off=words.hand_off)
+
+
+def _end_for_now(lease: Lease, after: float | None) -> None:
+    """The pause before the next attempt would be longer than the turn may still take."""
+    if after is None:
+        _end(lease, endings.BY_NAME["out_of_time"])
+    else:
+        minutes = ceil(min(after, 24 * 3600) / 60)
+        farewells.fail(lease, endings.BY_NAME["told_later"].name, farewell="busy", values={"minutes": minutes})
+
+
+def _request(lease: Lease, *, lenient: bool) -> Request:
     with holding(lease) as (conversation, turn):
+        messages = history.messages_for_model(conversation)
         return Request(
             conversation=conversation,
-            messages=history.messages_for_model(conversation),
+            messages=history.repaired(_without_thinking(messages)) if lenient else messages,
             heard=history.newest_message(conversation),
             call=model_calls.begin(conversation, turn),
         )
 
 
+def _without_thinking(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Thinking goes back unchanged, unless the API will not have it: another model's signature is refused for ever."""
+    kinds = {"thinking", "redacted_thinking"}
+    return [
+        {**message, "content": [block for block in message["content"] if block.get("type") not in kinds]}
+        for message in messages
+    ]
+
+
 def _ask(lease: Lease, messages: list[dict[str, Any]], draft: Draft, deadline: float) -> client.Reply:
     def going_on() -> bool:
         if time.monotonic() > deadline:
-            raise client.ModelFailed("limit", retryable=False)
+            raise ModelFailed(endings.BY_NAME["out_of_time"])
         return not stopping.requested.is_set() and turns.keeper.holds(lease)
 
     reply = client.reply_to(
@@ -83,6 +152,7 @@ def _ask(lease: Lease, messages: list[dict[str, Any]], draft: Draft, deadline: f
         messages=_with_cache_mark(messages),
         on_text=draft.add,
         going_on=going_on,
+        seconds=deadline - time.monotonic(),
     )
     draft.show()
     return reply

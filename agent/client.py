@@ -5,8 +5,11 @@ and must not be taken for an answer.
 """
 
 import socket
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,7 +18,14 @@ import anthropic
 import httpx2
 from django.conf import settings
 
+from agent import endings
+from agent.endings import Ending
+
 Block = dict[str, Any]
+MAX_ID_CHARACTERS = 80
+CONNECT_SECONDS = 5
+SHORTEST_SILENCE = 0.05
+LARGEST_NUMBER = 10**300
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +46,24 @@ class Reply:
 
 
 class ModelFailed(Exception):
-    """No usable reply. `retryable` says whether the same request may work a moment later; `after` seconds, if told."""
+    """No usable reply. `ending` is the line of the table that says what to do; `after` seconds, if told when again.
 
-    def __init__(self, reason: str, *, retryable: bool, after: float | None = None) -> None:
-        super().__init__(reason)
-        self.reason, self.retryable, self.after = reason, retryable, after
+    `detail` is for the log: what the API or the SDK said, without the request. `retry_forbidden`: the API says that
+    the same request will not work later either.
+    """
+
+    def __init__(
+        self,
+        ending: Ending,
+        detail: str = "",
+        *,
+        after: float | None = None,
+        request_id: str = "",
+        retry_forbidden: bool = False,
+    ) -> None:
+        super().__init__(f"{ending.name}: {detail}")
+        self.ending, self.detail, self.after, self.request_id = ending, detail[:500], after, request_id
+        self.retry_forbidden = retry_forbidden
 
 
 class Stopped(Exception):
@@ -48,10 +71,9 @@ class Stopped(Exception):
 
 
 @cache
-def _client(key: str, url: str, silence: float) -> anthropic.Anthropic:
-    """`silence`: seconds without a byte after which a call counts as dead."""
+def _client(key: str, url: str) -> anthropic.Anthropic:
     # The loop tries again by itself, where it sees the time that is left and the order to stop.
-    return anthropic.Anthropic(api_key=key, base_url=url, timeout=httpx2.Timeout(silence, connect=5), max_retries=0)
+    return anthropic.Anthropic(api_key=key, base_url=url, max_retries=0)
 
 
 def reply_to(
@@ -61,46 +83,83 @@ def reply_to(
     messages: list[dict[str, Any]],
     on_text: Callable[[str], None],
     going_on: Callable[[], bool],
+    seconds: float = float("inf"),
 ) -> Reply:
     """One model call. `on_text` gets pieces as they come; `going_on` is asked at every event and may raise.
 
+    `seconds`: how long it may be silent at most, if that is less than the settings allow.
     Raises `ModelFailed`, and `Stopped` when `going_on` says no. Whether pieces already shown were worth anything is
     known only when this returns.
     """
     # The SDK refuses to start without a key; a stand-in takes any.
-    key, silence = settings.ANTHROPIC_API_KEY or "no-key", settings.AGENT_MODEL_TIMEOUT_SECONDS
-    try:
-        with _client(key, settings.ANTHROPIC_BASE_URL, silence).messages.stream(
-            model=settings.AGENT_MODEL,
-            max_tokens=settings.AGENT_MAX_OUTPUT_TOKENS,
-            system=system,  # type: ignore[arg-type]
-            tools=tools,  # type: ignore[arg-type]
-            messages=messages,  # type: ignore[arg-type]
-        ) as stream:
-            for event in stream:
-                if not going_on():
-                    raise Stopped
-                # Only the derived event: the wire's content_block_delta carries the same words once more.
-                if event.type == "text":
-                    on_text(storable(event.text))
+    key = settings.ANTHROPIC_API_KEY or "no-key"
+    silence = max(min(settings.AGENT_MODEL_TIMEOUT_SECONDS, seconds), SHORTEST_SILENCE)
+    with _open(
+        settings.ANTHROPIC_BASE_URL,
+        key,
+        silence,
+        model=settings.AGENT_MODEL,
+        max_tokens=settings.AGENT_MAX_OUTPUT_TOKENS,
+        system=system,
+        tools=tools,
+        messages=messages,
+    ) as stream:
+        for event in _events(stream):
+            if not going_on():
+                raise Stopped
+            # Only the derived event: the wire's content_block_delta carries the same words once more.
+            if event.type == "text":
+                on_text(storable(event.text))
+        with _failures():
             final = stream.get_final_message()
-    except anthropic.APIStatusError as error:
-        raise _status_failure(error) from error
-    except BROKEN_STREAM as error:
-        raise ModelFailed(type(error).__name__, retryable=True) from error
-    return _checked(final, stream.request_id or "")
+        return _checked(final, stream.request_id or "")
 
 
-# The last four are how the SDK takes frames that are missing, out of order, or hold broken JSON.
-BROKEN_STREAM = (anthropic.APIError, httpx2.HTTPError, AssertionError, RuntimeError, ValueError, IndexError)
+@contextmanager
+def _open(url: str, key: str, silence: float, **request: Any) -> Iterator[Any]:
+    """The stream, begun. However it is left, its connection is closed, or given back if it was read to the end."""
+    with _failures():
+        # A connection takes seconds or none at all; silence is measured from then on.
+        timeout = httpx2.Timeout(silence, connect=min(silence, CONNECT_SECONDS))
+        manager = _client(key, url).messages.stream(timeout=timeout, **request)
+        stream = manager.__enter__()
+    try:
+        yield stream
+    finally:
+        manager.__exit__(None, None, None)
+
+
+def _events(stream: Any) -> Iterator[Any]:
+    """The stream's events; only what breaks in the SDK is a failure of the model, not what a caller does with one."""
+    waiting = iter(stream)
+    while True:
+        try:
+            event = next(waiting, None)
+        except Exception as error:
+            raise _failure(error) from error
+        if event is None:
+            return
+        yield event
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """Whatever the SDK and the network raise becomes a `ModelFailed` with its line of the table."""
+    try:
+        yield
+    except Exception as error:
+        raise _failure(error) from error
 
 
 def _checked(final: Any, request_id: str) -> Reply:
+    content = [storable(block.model_dump(mode="json", exclude_unset=True)) for block in final.content]
     if final.stop_reason is None:
-        raise ModelFailed("the stream ended early", retryable=True)
+        raise ModelFailed(endings.of_stop(None), request_id=request_id)
+    if problem := _malformed(content, final.stop_reason):
+        raise ModelFailed(endings.BY_NAME["malformed_reply"], problem, request_id=request_id)
     usage = final.usage
     return Reply(
-        content=[storable(block.model_dump(mode="json", exclude_unset=True)) for block in final.content],
+        content=content,
         stop_reason=final.stop_reason,
         model=final.model,
         input_tokens=usage.input_tokens + (usage.cache_creation_input_tokens or 0),
@@ -111,27 +170,63 @@ def _checked(final: Any, request_id: str) -> Reply:
     )
 
 
-def _status_failure(error: anthropic.APIStatusError) -> ModelFailed:
-    """A stream that breaks with an error frame has status 200: then the frame's type decides."""
-    kind = getattr(error, "type", None) or ""
-    retryable = error.status_code in {408, 409, 429} or error.status_code >= 500 or kind in _PASSING_ERRORS
-    return ModelFailed(kind or f"status {error.status_code}", retryable=retryable, after=_retry_after(error))
+def _malformed(content: list[Block], stop_reason: str) -> str:
+    """What is wrong with the calls of a reply that ends in calls; "" if nothing is."""
+    if stop_reason != "tool_use":
+        return ""
+    calls = [block for block in content if block.get("type") == "tool_use"]
+    ids = [call.get("id") for call in calls]
+    if not calls:
+        return "stop reason tool_use without a call"
+    if len(set(map(str, ids))) < len(ids):
+        return "the same id twice"
+    whole = all(
+        isinstance(call.get("id"), str)
+        and isinstance(call.get("name"), str)
+        and isinstance(call.get("input"), dict)
+        and call["id"].isascii()
+        and 0 < len(call["id"]) <= MAX_ID_CHARACTERS
+        for call in calls
+    )
+    return "" if whole else "a call without id, name or arguments"
 
 
-_PASSING_ERRORS = {"overloaded_error", "api_error", "rate_limit_error", "timeout_error"}
+def _failure(error: Exception) -> ModelFailed:
+    if not isinstance(error, anthropic.APIStatusError):
+        return ModelFailed(endings.of_class(type(error)), f"{type(error).__name__}: {error}")
+    kind, headers = getattr(error, "type", None), error.response.headers
+    return ModelFailed(
+        endings.of_status(type(error), status=error.status_code, type_=kind),
+        f"{error.status_code} {kind or type(error).__name__}: {error.api_message or error.message}",
+        after=_retry_after(headers),
+        request_id=error.request_id or "",
+        retry_forbidden=headers.get("x-should-retry") == "false",
+    )
 
 
-def _retry_after(error: anthropic.APIStatusError) -> float | None:
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait: from milliseconds, seconds or a date, as the API may send them. None: nothing usable."""
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) / unit
+        except ValueError:
+            continue
+        return seconds if seconds >= 0 else None  # also not a number
     try:
-        return float(error.response.headers.get("retry-after", ""))
+        moment = parsedate_to_datetime(headers.get("retry-after", ""))
     except ValueError:
         return None
+    return max(moment.timestamp() - time.time(), 0)
 
 
 def storable(value: Any) -> Any:
-    """JSON that PostgreSQL can store: without U+0000, and with halves of surrogate pairs joined or replaced."""
+    """JSON that PostgreSQL can store: without U+0000, halves of surrogate pairs joined or replaced, numbers that are
+    numbers. What is no number to JSON, or has thousands of digits, becomes null, and no schema takes that for one.
+    """
     if isinstance(value, str):
         return value.replace("\x00", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, float | int) and not -LARGEST_NUMBER < value < LARGEST_NUMBER:
+        return None
     if isinstance(value, list):
         return [storable(item) for item in value]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""A turn that cannot succeed ends in words: what happened, and what the customer can do now."""
+"""A turn that cannot succeed ends in words: what happened, what the customer can do now, and who has been asked."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -11,34 +11,100 @@ from agent import people, turns
 from agent.models import Conversation, Turn
 from agent.states import TurnState
 from agent.turns import Lease, LeaseLost, holding
+from orders.actors import system_actor
 
 log = structlog.get_logger(__name__)
+Values = Mapping[str, str | int]
 
 
-def end_in_words(conversation: Conversation, turn: Turn, why: str) -> None:
-    """The turn fails, and the customer reads that it did and what they can do. Inside `holding`."""
+def end_in_words(
+    conversation: Conversation,
+    turn: Turn,
+    why: str,
+    *,
+    farewell: str = "",
+    hand_off: bool = False,
+    values: Values | None = None,
+) -> None:
+    """The turn fails, and the customer reads that it did and what they can do. Inside `holding`.
+
+    `why` is kept as the turn's error; `farewell` names the words, `why` itself if nothing is named; `values` fill them.
+    `hand_off` asks for a person, where trying again or waiting will not help. So does a second failure in a row.
+    """
+    name = farewell or why
+    hand_off = hand_off or (name not in WAITING_HELPS and _failed_before(conversation, turn))
+    hand_off = hand_off and not (conversation.needs_person or conversation.owner_id)
     with translation.override(conversation.language):
-        text = FAREWELLS.get(why, FAREWELLS["other"])()
+        text = FAREWELLS.get(name, FAREWELLS["other"])() % (values or {})
+        if hand_off:
+            text = f"{text}\n\n{translate('We have asked a colleague to join. They will answer here.')}"
         people.say_as_system(conversation, text)
+    if hand_off:
+        agent = system_actor("agent", conversation_id=conversation.pk, turn_id=turn.pk)
+        people.ask_for_person(conversation=conversation, actor=agent, reason=why[:40], summary="")
     turns.move(conversation, turn, TurnState.RUNNING, TurnState.FAILED, error=why[:240], failures=turn.failures + 1)
 
 
-def fail(lease: Lease, why: str) -> None:
+def fail(lease: Lease, why: str, *, farewell: str = "", hand_off: bool = False, values: Values | None = None) -> None:
     """`end_in_words` in a transaction of its own; nothing if the turn is no longer ours."""
     try:
         with holding(lease) as (conversation, turn):
-            end_in_words(conversation, turn, why)
+            end_in_words(conversation, turn, why, farewell=farewell, hand_off=hand_off, values=values)
     except LeaseLost:
         log.info("turn.left", turn=lease.turn_id)
 
 
+def _failed_before(conversation: Conversation, turn: Turn) -> bool:
+    """Did the turn before this one fail too? Then a third try is not what the customer should be left with."""
+    before = conversation.turns.filter(pk__lt=turn.pk).order_by("-pk").first()
+    return before is not None and before.state == TurnState.FAILED
+
+
+def _day_is_full() -> str:
+    return translate(
+        "The assistant has answered you as often as it may in 24 hours. Your message is kept. It can answer you again "
+        "from %(when)s; until then, and at any time, you can ask for a person."
+    )
+
+
+# Not to be asked for a person for: it is enough to wait, and the words say how long.
+WAITING_HELPS: Final = frozenset({"customer_turns", "customer_spend", "busy"})
 FAREWELLS: Final[Mapping[str, Callable[[], str]]] = {
-    "limit": lambda: translate(
-        "I could not finish this by myself. Nothing has been changed without your confirmation. You can try again, or "
-        "ask for a person."
+    "steps": lambda: translate(
+        "This took more steps than I may take, so I stopped. Nothing has been changed without your confirmation. You "
+        "can ask again, one thing at a time, or ask for a person."
     ),
-    "refusal": lambda: translate("I cannot help with this here. You can ask for a person."),
+    "seconds": lambda: translate(
+        "This took longer than I may take, so I stopped. Nothing has been changed without your confirmation. You can "
+        "try again, or ask for a person."
+    ),
+    "tokens": lambda: translate(
+        "This became more than I can work on at once, so I stopped. Nothing has been changed without your "
+        "confirmation. You can ask again, one thing at a time, or ask for a person."
+    ),
+    "circles": lambda: translate(
+        "I have been going in circles, so I stopped. Nothing has been changed without your confirmation."
+    ),
+    "workers_lost": lambda: translate(
+        "Something on our side broke several times while I worked on this, so I stopped. Nothing has been changed "
+        "without your confirmation."
+    ),
+    "conversation_turns": lambda: translate(
+        "This conversation has become longer than I can take it. Everything that was said is kept."
+    ),
+    "conversation_spend": lambda: translate(
+        "I have done as much as I may in one conversation. Everything that was said is kept."
+    ),
+    "customer_turns": _day_is_full,
+    "customer_spend": _day_is_full,
     "max_tokens": lambda: translate("My answer became too long and was cut. You can try again, or ask for a person."),
+    "refusal": lambda: translate("I cannot help with this here."),
+    "too_long": lambda: translate("I cannot go on with this conversation by myself. Everything that was said is kept."),
+    "out_of_order": lambda: translate("The assistant is out of order at the moment. Your message is kept."),
+    "busy": lambda: translate(
+        "The assistant has too much to do right now. Your message is kept. Please try again in about %(minutes)s "
+        "minutes, or ask for a person."
+    ),
     "other": lambda: translate(
         "The assistant cannot be reached right now. Your message is kept. You can try again in a moment, or ask for a "
         "person."

@@ -1,9 +1,11 @@
 """A finished reply becomes rows: the message, its tool calls, what it cost. Then the page's draft gives way to it."""
 
+import structlog
 from django.utils import translation
 
-from agent import client, history, model_calls, people
+from agent import client, endings, history, model_calls, people
 from agent.drafts import Draft
+from agent.endings import Ending, Keep, Repair, Retry, Words
 from agent.farewells import end_in_words
 from agent.model_calls import Request
 from agent.models import Conversation, Message, ToolCall, Turn
@@ -11,22 +13,29 @@ from agent.states import Author
 from agent.tools import executor
 from agent.turns import Lease, holding
 
-GOOD_ENDINGS = frozenset({"end_turn", "stop_sequence", "tool_use", "pause_turn"})
+log = structlog.get_logger(__name__)
 
 
-def keep(lease: Lease, reply: client.Reply, draft: Draft, request: Request) -> None:
-    """Keep a whole reply, or end the turn in words. Raises `LeaseLost`."""
+def keep(lease: Lease, reply: client.Reply, draft: Draft, request: Request) -> Ending | None:
+    """Keep a whole reply, or end the turn in words. The ending, if the reply has to be asked for again.
+
+    What it cost is kept in any case. Raises `LeaseLost`.
+    """
     with holding(lease) as (conversation, turn):
         model_calls.finish(request.call, turn, reply, draft)
         if conversation.owner_id:
-            return
+            return None
         if history.overtaken(conversation, request.heard):
             # The page reads of a refusal already: words that know nothing of it may not be the last. It is said anew.
-            return
+            return None
         content = whole_blocks(reply)
+        ending = _ending(conversation, reply, content)
+        if isinstance(ending.what, Retry | Repair):
+            model_calls.name_ending(request.call, ending)
+            return ending
         if not _says_anything(content):
-            end_in_words(conversation, turn, "empty" if reply.stop_reason in GOOD_ENDINGS else reply.stop_reason)
-            return
+            _say_farewell(conversation, turn, ending)
+            return None
         message = Message.objects.create(
             conversation=conversation,
             turn=turn,
@@ -38,9 +47,28 @@ def keep(lease: Lease, reply: client.Reply, draft: Draft, request: Request) -> N
         if message.text.strip():
             people.tell_message(conversation, message, draft=draft.key)
         _ask_tools(conversation, turn, message)
-        if reply.stop_reason not in GOOD_ENDINGS:
-            end_in_words(conversation, turn, reply.stop_reason)
+        _say_farewell(conversation, turn, ending)
     draft.kept = bool(message.text.strip())
+    return None
+
+
+def _ending(conversation: Conversation, reply: client.Reply, content: list[client.Block]) -> Ending:
+    """The line of the table for a reply that came to its end."""
+    ending = endings.of_stop(reply.stop_reason)
+    asked = [block["id"] for block in content if block.get("type") == "tool_use"]
+    if conversation.tool_calls.filter(tool_use_id__in=asked).exists():
+        return endings.BY_NAME["malformed_reply"]
+    nothing_said = isinstance(ending.what, Keep) and not _says_anything(content)
+    return endings.BY_NAME["empty"] if nothing_said else ending
+
+
+def _say_farewell(conversation: Conversation, turn: Turn, ending: Ending) -> None:
+    """The turn ends in words, if that is what the table says of the ending."""
+    if isinstance(ending.what, Words):
+        if ending.alarm:
+            log.error("model.failed", ending=ending.name)
+        words = ending.what
+        end_in_words(conversation, turn, ending.name, farewell=words.farewell, hand_off=words.hand_off)
 
 
 def whole_blocks(reply: client.Reply) -> list[client.Block]:

@@ -11,16 +11,15 @@ import structlog
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
-from agent import asking, cards, client, history, stopping, turns
+from agent import asking, cards, client, history, limits, stopping, turns
 from agent.farewells import end_in_words, fail
-from agent.models import Conversation, ToolCall, Turn
+from agent.models import Conversation, ToolCall
 from agent.states import Author, ConversationState, ToolCallState, TurnState
 from agent.tools import executor
 from agent.turns import Lease, LeaseLost, holding
 from orders.actors import system_actor
 
 log = structlog.get_logger(__name__)
-MOST_WORKERS_LOST = 5
 
 
 def run(turn_id: int) -> None:
@@ -41,7 +40,7 @@ def run(turn_id: int) -> None:
             log.warning("turn.database_away", turn=turn_id, error=str(error))
         except Exception:
             log.exception("turn.broke", turn=turn_id)
-            fail(lease, "internal error")
+            fail(lease, "internal error", farewell="out_of_order", hand_off=True)
 
 
 def _work(lease: Lease) -> None:
@@ -71,17 +70,10 @@ def _decide(lease: Lease, *, out_of_time: bool) -> history.NextStep:
             turns.move(conversation, turn, TurnState.RUNNING, TurnState.WAITING)
         elif step == "done":
             turns.move(conversation, turn, TurnState.RUNNING, TurnState.DONE)
-        elif step == "call_model" and (out_of_time or _too_much(turn)):
-            end_in_words(conversation, turn, "limit")
+        elif step == "call_model" and (limit := limits.reached(conversation, turn, out_of_time=out_of_time)):
+            end_in_words(conversation, turn, limit.name, hand_off=limit.hand_off, values=limit.values)
             return "done"
         return step
-
-
-def _too_much(turn: Turn) -> bool:
-    """Too many steps or tokens; or it has taken so many workers down with it that the next one would follow them."""
-    if turn.input_tokens + turn.cached_tokens + turn.output_tokens >= settings.AGENT_MAX_TURN_TOKENS:
-        return True
-    return turn.steps >= settings.AGENT_MAX_STEPS or turn.failures >= MOST_WORKERS_LOST
 
 
 def _spoke_before_the_card(conversation: Conversation) -> bool:

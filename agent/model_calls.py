@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from agent import client, spending
 from agent.drafts import Draft
+from agent.endings import Ending
 from agent.models import Conversation, ModelCall, Turn
 
 
@@ -64,8 +65,14 @@ def finish(call: ModelCall, turn: Turn, reply: client.Reply, draft: Draft) -> No
 
 def broke(call: ModelCall, failure: client.ModelFailed, draft: Draft) -> None:
     """No usable reply: why, and what the page had been shown of it."""
-    call.ending = failure.reason[:40]
+    call.ending, call.request_id = failure.ending.name, failure.request_id[:80]
     _end(call, draft)
+
+
+def name_ending(call: ModelCall, ending: Ending) -> None:
+    """A whole reply that was not kept: why. Inside `holding`."""
+    call.ending = ending.name
+    call.save(update_fields=["ending"])
 
 
 def _end(call: ModelCall, draft: Draft) -> None:

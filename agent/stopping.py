@@ -5,7 +5,6 @@ import threading
 from agent import client
 
 requested = threading.Event()
-LONGEST_PAUSE_SECONDS = 20
 
 
 def leave_if_asked() -> None:
@@ -16,5 +15,5 @@ def leave_if_asked() -> None:
 
 def pause(seconds: float) -> None:
     """Sleep, and wake up at once to raise `client.Stopped` when the worker is asked to go down."""
-    if requested.wait(min(seconds, LONGEST_PAUSE_SECONDS)):
+    if requested.wait(seconds):
         raise client.Stopped

@@ -6,7 +6,8 @@ import pytest
 from pytest_django import Settings
 
 from agent import asking, intake
-from agent.models import Message, ToolCall
+from agent.endings import Retry
+from agent.models import Message, ModelCall, ToolCall
 from agent.offline.control import Control
 from agent.states import Author, TurnState
 from agent.tests.helpers import (
@@ -60,7 +61,7 @@ def test_a_model_that_stays_broken_ends_in_words_and_can_be_tried_again(
     assert not ToolCall.objects.exists()
     assert "cannot be reached" in texts(order, "system")[-1]
     assert told(order, "turn")[-1]["retry"] is True
-    assert len(model.requests()) == asking.MODEL_TRIES
+    assert len(model.requests()) == Retry().tries
 
 
 @pytest.mark.parametrize("mode", ["cut_text", "cut_socket", "overloaded_midstream"])
@@ -88,7 +89,7 @@ def test_a_model_that_cannot_be_reached_ends_in_words(order: Order, settings: Se
 
 
 def test_trying_again_after_a_failure_answers_what_was_asked(model: Control, order: Order) -> None:
-    model.misbehave("overloaded_529", times=asking.MODEL_TRIES)
+    model.misbehave("overloaded_529", times=Retry().tries)
     work(order)
     assert intake.try_again(conversation=talk(order))
     model.script([reply("Here I am.")])
@@ -120,7 +121,8 @@ def test_a_refusal_of_the_model_is_explained_and_not_sent_back_to_it(model: Cont
     model.script([reply("I cannot", stop_reason="refusal")])
     turn = work(order)
     assert (turn.state, turn.error) == (TurnState.FAILED, "refusal")
-    assert "ask for a person" in texts(order, "system")[-1]
+    assert "asked a colleague" in texts(order, "system")[-1]
+    assert talk(order).needs_person
     hear(order, "something harmless")
     model.script([reply("Of course.")])
     work(order)
@@ -129,11 +131,19 @@ def test_a_refusal_of_the_model_is_explained_and_not_sent_back_to_it(model: Cont
 
 @pytest.mark.parametrize("text", ["", "   \n "])
 def test_an_empty_reply_is_no_answer(model: Control, order: Order, text: str) -> None:
-    model.script([reply(text, stop_reason="end_turn")])
+    model.script([reply(text, stop_reason="end_turn")] * 2)
     turn = work(order)
     assert (turn.state, turn.error) == (TurnState.FAILED, "empty")
     assert texts(order) == []
     assert texts(order, "system")
+    assert len(model.requests()) == 2
+
+
+def test_after_an_empty_reply_the_model_is_asked_once_more(model: Control, order: Order) -> None:
+    model.script([reply("", stop_reason="end_turn"), reply("Here I am.")])
+    assert work(order).state == TurnState.DONE
+    assert texts(order) == ["Here I am."]
+    assert [each.ending for each in ModelCall.objects.order_by("pk")] == ["empty", "end_turn"]
 
 
 def test_a_reply_that_breaks_after_a_card_was_opened_leaves_the_card_alone(model: Control, order: Order) -> None:

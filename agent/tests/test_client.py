@@ -10,6 +10,7 @@ import pytest
 from pytest_django import Settings
 
 from agent import client
+from agent.endings import Retry
 
 Frames = list[dict[str, Any]]
 START: dict[str, Any] = {
@@ -169,14 +170,14 @@ def test_a_stream_that_is_not_whole_is_no_reply_and_worth_another_try(wire: Wire
     wire.frames = frames
     with pytest.raises(client.ModelFailed) as failed:
         ask()
-    assert failed.value.retryable
+    assert isinstance(failed.value.ending.what, Retry)
 
 
-def test_an_error_that_will_not_pass_is_not_tried_again(wire: Wire) -> None:
+def test_an_error_in_the_stream_is_known_by_its_type(wire: Wire) -> None:
     wire.frames = [START, {"type": "error", "error": {"type": "invalid_request_error", "message": "too long"}}]
     with pytest.raises(client.ModelFailed) as failed:
         ask()
-    assert (failed.value.retryable, failed.value.reason) == (False, "invalid_request_error")
+    assert failed.value.ending.name == "bad_request"
 
 
 def test_who_is_told_to_stop_leaves_the_stream(wire: Wire) -> None:

@@ -82,8 +82,8 @@ def test_a_model_that_never_stops_calling_is_stopped_and_the_customer_is_told(
     settings.AGENT_MAX_STEPS = 4
     model.misbehave("loop_forever")
     turn = work(order)
-    assert (turn.state, turn.steps, turn.error) == (TurnState.FAILED, 4, "limit")
-    assert "could not finish" in texts(order, "system")[-1]
+    assert (turn.state, turn.steps, turn.error) == (TurnState.FAILED, 4, "steps")
+    assert "more steps than I may take" in texts(order, "system")[-1]
     assert told(order, "turn")[-1]["retry"] is True
 
 
@@ -93,7 +93,7 @@ def test_a_turn_that_takes_too_long_is_stopped_and_the_customer_is_told(
     settings.AGENT_MAX_TURN_SECONDS = 0
     model.misbehave("loop_forever")
     turn = work(order)
-    assert (turn.state, turn.error) == (TurnState.FAILED, "limit")
+    assert (turn.state, turn.error) == (TurnState.FAILED, "seconds")
     assert texts(order, "system")
 
 
@@ -103,7 +103,7 @@ def test_a_turn_that_costs_too_much_is_stopped_and_the_customer_is_told(
     settings.AGENT_MAX_TURN_TOKENS = 10
     model.misbehave("loop_forever")
     turn = work(order)
-    assert (turn.state, turn.steps, turn.error) == (TurnState.FAILED, 1, "limit")
+    assert (turn.state, turn.steps, turn.error) == (TurnState.FAILED, 1, "tokens")
     assert texts(order, "system")
 
 
@@ -111,7 +111,7 @@ def test_time_runs_out_in_the_middle_of_a_reply_too(model: Control, order: Order
     settings.AGENT_MAX_TURN_SECONDS = 0.3
     model.misbehave("slow", seconds=0)
     turn = work(order)
-    assert (turn.state, turn.error) == (TurnState.FAILED, "limit")
+    assert (turn.state, turn.error) == (TurnState.FAILED, "out_of_time")
     assert texts(order) == []
 
 

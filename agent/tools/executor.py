@@ -17,7 +17,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 from jsonschema.exceptions import best_match
 
-from agent import calls, cards, events
+from agent import calls, cards, events, limits
 from agent.models import Conversation, ToolCall
 from agent.states import ToolCallState
 from agent.tools.base import CardSpec, Context, Outcome, Tool
@@ -89,6 +89,7 @@ def _run_remote(lease: Lease, call_id: int, tool: Tool) -> None:
             return
         _begin(call)
         try:
+            limits.check_call(call)
             context = _context(conversation, call, tool)
         except Refusal as refusal:
             _refuse(conversation, call, refusal)
@@ -150,6 +151,7 @@ def _run(conversation: Conversation, call: ToolCall) -> None:
 
 
 def _outcome(conversation: Conversation, call: ToolCall, tool: Tool | None) -> Outcome:
+    limits.check_call(call)
     if tool is None:
         raise Refusal(
             "unknown_tool",

@@ -1,0 +1,141 @@
+"""How much the agent may do: per turn, per conversation and per customer in 24 hours. All of it stands in the settings.
+
+A turn asks before every request to the model, in the transaction that decides to go on. Messages per minute are counted
+where they come in (`agent/intake.py`). Costs are those of the shop's bill for the model, not customers' money.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count, Q, QuerySet, Sum
+from django.utils import timezone
+from django.utils.translation import gettext as translate
+
+from agent.models import Conversation, ToolCall, Turn
+from agent.states import Author
+from orders.errors import Refusal
+
+DAY = timedelta(hours=24)
+MICRO_IN_A_CENT = 10_000
+MOST_WORKERS_LOST = 5
+SAME_AGAIN, TOO_MANY = "same_call_again", "too_many_calls_in_turn"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A limit that is reached: `name` is the turn's error and names the words. `hand_off`: waiting will not help.
+
+    `again_at`: when the agent may answer the customer again, for limits that pass.
+    """
+
+    name: str
+    hand_off: bool = False
+    again_at: datetime | None = None
+
+    @property
+    def values(self) -> dict[str, str | int]:
+        """What the words say of it: the time by the shop's clock, rounded up so that it is not said too early."""
+        if self.again_at is None:
+            return {}
+        return {"when": f"{timezone.localtime(self.again_at + timedelta(seconds=59)):%m/%d %H:%M}"}
+
+
+def reached(conversation: Conversation, turn: Turn, *, out_of_time: bool) -> Limit | None:
+    """The first limit that keeps the turn from asking the model once more. Inside `holding`."""
+    return _of_turn(turn, out_of_time=out_of_time) or _of_totals(conversation, turn)
+
+
+def _of_turn(turn: Turn, *, out_of_time: bool) -> Limit | None:
+    if turn.failures >= MOST_WORKERS_LOST:
+        # The next worker would follow those that it has taken down with it.
+        return Limit("workers_lost", hand_off=True)
+    if _in_circles(turn):
+        return Limit("circles", hand_off=True)
+    if turn.steps >= settings.AGENT_MAX_STEPS:
+        return Limit("steps")
+    if turn.input_tokens + turn.cached_tokens + turn.output_tokens >= settings.AGENT_MAX_TURN_TOKENS:
+        return Limit("tokens")
+    return Limit("seconds") if out_of_time else None
+
+
+def _of_totals(conversation: Conversation, turn: Turn) -> Limit | None:
+    """Turns are counted before a turn's first request only: one that has begun may come to its end."""
+    totals = _totals(conversation)
+    first = turn.steps == 0
+    if totals["spent"] >= settings.AGENT_MAX_CENTS_PER_CONVERSATION * MICRO_IN_A_CENT:
+        return Limit("conversation_spend", hand_off=True)
+    if first and totals["turns"] >= settings.AGENT_MAX_TURNS_PER_CONVERSATION:
+        return Limit("conversation_turns", hand_off=True)
+    if totals["day_spent"] >= settings.AGENT_MAX_CENTS_PER_CUSTOMER_DAY * MICRO_IN_A_CENT:
+        return Limit("customer_spend", again_at=_spend_passes(conversation))
+    if first and totals["day_turns"] >= settings.AGENT_MAX_TURNS_PER_CUSTOMER_DAY:
+        return Limit("customer_turns", again_at=_turns_pass(conversation))
+    return None
+
+
+def _totals(conversation: Conversation) -> dict[str, int]:
+    """Turns in which the model was heard, and micro-dollars: of the conversation, and of its customer's last day."""
+    here, today = Q(conversation=conversation), Q(queued_at__gt=timezone.now() - DAY)
+    rows = Turn.objects.filter(here | today, conversation__customer=conversation.customer_id)
+    heard = Q(steps__gt=0)
+    found: dict[str, Any] = rows.aggregate(
+        turns=Count("pk", filter=here & heard),
+        spent=Sum("cost_micro", filter=here),
+        day_turns=Count("pk", filter=today & heard),
+        day_spent=Sum("cost_micro", filter=today),
+    )
+    return {name: value or 0 for name, value in found.items()}
+
+
+def _day_of(conversation: Conversation) -> QuerySet[Turn]:
+    """The turns that count for the customer's day, oldest first."""
+    today = Turn.objects.filter(
+        conversation__customer=conversation.customer_id, queued_at__gt=timezone.now() - DAY, steps__gt=0
+    )
+    return today.order_by("queued_at", "pk")
+
+
+def _turns_pass(conversation: Conversation) -> datetime:
+    """When so many turns are a day old that there is room for one again."""
+    times = list(_day_of(conversation).values_list("queued_at", flat=True))
+    return times[len(times) - settings.AGENT_MAX_TURNS_PER_CUSTOMER_DAY] + DAY
+
+
+def _spend_passes(conversation: Conversation) -> datetime:
+    """When what is left of the last day's cost is below the limit again."""
+    costs = list(_day_of(conversation).values_list("queued_at", "cost_micro"))
+    left = sum(cost for _, cost in costs)
+    for queued_at, cost in costs:
+        left -= cost
+        if left < settings.AGENT_MAX_CENTS_PER_CUSTOMER_DAY * MICRO_IN_A_CENT:
+            return queued_at + DAY
+    raise AssertionError("without any turn nothing is spent")
+
+
+def check_call(call: ToolCall) -> None:
+    """Raises a Refusal that tells the model what to do, for a call that is too much for its turn."""
+    before = ToolCall.objects.filter(turn=call.turn_id, pk__lt=call.pk)
+    if before.count() >= settings.AGENT_MAX_TOOL_CALLS_PER_TURN:
+        raise Refusal(
+            TOO_MANY,
+            translate("Too many calls for one answer: this one was not run."),
+            hint=translate(
+                "Call no more tools now. Tell the customer what you have found out so far, or offer them a person."
+            ),
+        )
+    if before.filter(name=call.name, arguments=call.arguments).count() >= settings.AGENT_MAX_SAME_CALLS:
+        raise Refusal(
+            SAME_AGAIN,
+            translate("You have made this very call %(count)s times already: it was not run again.")
+            % {"count": settings.AGENT_MAX_SAME_CALLS},
+            hint=translate("Use the answers you have, change the arguments, or tell the customer what is missing."),
+        )
+
+
+def _in_circles(turn: Turn) -> bool:
+    """Were calls of the last two replies refused by `check_call`? The model has been told, and did not listen."""
+    replies = turn.messages.filter(author=Author.AGENT).order_by("-pk")[:2]
+    refused = Q(is_error=True, result__code__in=[SAME_AGAIN, TOO_MANY])
+    return len(replies) == 2 and all(reply.tool_calls.filter(refused).exists() for reply in replies)
