@@ -117,15 +117,15 @@ def against_the_rows(visitors: list[Visitor], rounds: int) -> list[str]:
 def show(results: list[Measured]) -> None:
     print("\nTime from the customer's POST to the first text on the event stream, in ms; CPU per turn, in ms.")
     print(
-        "at once | turns | bare p50  p95 | desk p50  p95 | added p50  p95 | CPU bare  web+worker  ratio | lost or out of order"
+        "at once turns |  bare p50  p95 |  desk p50  p95 | added p50  p95 |  CPU bare  web+worker  ratio | not in order"
     )
     for each in results:
-        bare50, bare95, desk50, desk95 = *_middle_and_most(each.bare), *_middle_and_most(each.desk)
-        times = (
-            f"{bare50:8.0f} {bare95:4.0f} | {desk50:8.0f} {desk95:4.0f} | {desk50 - bare50:9.0f} {desk95 - bare95:4.0f}"
+        (bare50, bare95), (desk50, desk95) = _middle_and_most(each.bare), _middle_and_most(each.desk)
+        print(
+            f"{each.conversations:7} {len(each.desk):5} | {bare50:9.0f} {bare95:4.0f} | {desk50:9.0f} {desk95:4.0f} |"
+            f" {desk50 - bare50:9.0f} {desk95 - bare95:4.0f} | {each.bare_cpu / len(each.bare) * 1000:9.1f} "
+            f"{each.per_turn(*PAID_FOR) * 1000:11.1f} {each.ratio():6.2f} | {len(each.faults):12}"
         )
-        cpu = f"{each.bare_cpu / len(each.bare) * 1000:8.1f}  {each.per_turn(*PAID_FOR) * 1000:10.1f}  {each.ratio():5.2f}"
-        print(f"{each.conversations:7} | {len(each.desk):5} | {times} | {cpu} | {len(each.faults)}")
     print("\nWhere the time of the machine went: CPU ms per turn of every program, and how busy all processors were.")
     for each in results:
         parts = "  ".join(f"{name} {each.per_turn(name) * 1000:.1f}" for name in each.cpu)

@@ -28,7 +28,11 @@ UNLIMITED = {
     "LOG_LEVEL": "INFO",
 }
 OWN_SERVERS = ("DATABASE_URL", "REDIS_URL", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "DJANGO_SETTINGS_MODULE")
-REPLY = "您好，客服時間是週一到週五上午九點到下午六點，國定假日休息。其他時間我可以先幫您看訂單的進度，也可以請同事在下一個上班時間回覆您。請告訴我需要哪一種，我會一直在這裡，不用擔心要重新說一次，謝謝您的耐心。"
+REPLY = (
+    "您好，客服時間是週一到週五上午九點到下午六點，國定假日休息。其他時間我可以先幫您看訂單的進度，也可以"
+    "請同事在下一個上班時間回覆您。請告訴我需要哪一種，我會一直在這裡，不用擔心要重新說一次，謝謝您的耐心"
+    "。"
+)
 
 
 @contextmanager
@@ -99,7 +103,7 @@ def last_request(stack: Stack) -> dict[str, Any]:
 def bare_sdk(stack: Stack, request: dict[str, Any], conversations: int, rounds: int, spread: float) -> dict[str, Any]:
     command = [sys.executable, "-m", "bench.bare", _model(stack), str(conversations), str(rounds), str(spread)]
     env = {**os.environ, "NO_PROXY": "127.0.0.1"}
-    done = subprocess.run(command, input=json.dumps(request), env=env, cwd=ROOT, check=True, text=True, stdout=-1)  # noqa: S603
+    done = subprocess.run(command, input=json.dumps(request), env=env, cwd=ROOT, check=True, text=True, stdout=-1)
     measured: dict[str, Any] = json.loads(done.stdout)
     return measured
 

@@ -1,4 +1,4 @@
-"""The load: customers with an open page each, who write and read. Plain sockets, so that the load itself weighs little."""
+"""The load: customers with an open page each, who write and read. Plain sockets, so that it weighs little itself."""
 
 import asyncio
 import json
@@ -63,6 +63,8 @@ class Visitor:
         self.over.clear()
         turn = Turn(posted=time.monotonic())
         self.turns.append(turn)
+        if self._answers.at_eof():  # kept open for a while only, as a browser's is
+            self._answers, self._mouth = await asyncio.open_connection("127.0.0.1", self.port)
         body = urlencode({"text": text}).encode()
         extra = f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n"
         self._mouth.write(self._head("POST", "messages", f"Accept: application/json\r\n{extra}") + body)
@@ -139,7 +141,7 @@ async def _head_of(reader: asyncio.StreamReader) -> str:
 
 
 async def wave(visitors: list[Visitor], *, rounds: int, spread: float) -> None:
-    """Every visitor says something in each round, evenly over `spread` seconds; a round begins when all are answered."""
+    """Each round every visitor says something, evenly over `spread` seconds; the next begins when all are answered."""
     for number in range(rounds):
         begun = time.monotonic()
 
