@@ -15,6 +15,7 @@ ACTIONS: Final[Mapping[str, Words]] = {
     "conversation.given_back": _("conversation given back to the assistant"),
     "conversation.answered": _("answered by staff"),
     "conversation.closed": _("conversation ended"),
+    "conversation.claim_taken_back": _("words of the assistant taken back"),
     "message.said": _("customer wrote"),
     "card.open": _("card shown"),
     "card.confirmed": _("card confirmed"),

@@ -1,0 +1,197 @@
+"""A reply that claims what no record bears out is not kept: it is taken back on the page, put right, and said anew."""
+
+import time
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from agent import asking
+from agent.models import Conversation, Message, ModelCall, ToolCall, Turn
+from agent.offline.control import Control
+from agent.states import Author, TurnState
+from agent.tests.helpers import (
+    call,
+    ephemeral,
+    hear,
+    hold,
+    last_request,
+    press,
+    quoted,
+    refused_requests,
+    reply,
+    talk,
+    texts,
+    work,
+)
+from orders.models import AuditEvent, Order
+from orders.tests import cast
+from refunds import redeem
+from refunds.models import Refund
+from refunds.states import RefundState
+
+pytestmark = pytest.mark.django_db(transaction=True)
+FALSE = "I have refunded NT$230 to your card."
+HONEST = "Nothing has been refunded yet. Shall I work it out for you?"
+
+
+@pytest.fixture
+def order(model: Control) -> Order:
+    order = cast.order_5531()
+    hear(order, "Where is my money?")
+    return order
+
+
+def endings(order: Order) -> list[str]:
+    return list(ModelCall.objects.filter(conversation__order=order).order_by("pk").values_list("ending", flat=True))
+
+
+def refunded(order: Order, state: RefundState) -> Refund:
+    """The case is cancelled by the customer's own press, and its refund has come to this."""
+    redeem.redeem(quote_id=quoted(order).pk, actor=cast.shopper())
+    Refund.objects.update(state=state)
+    return Refund.objects.get()
+
+
+def test_a_refund_that_was_not_made_is_taken_back_and_the_model_says_it_anew(model: Control, order: Order) -> None:
+    model.script([reply(FALSE), reply(HONEST)])
+
+    assert work(order).state == TurnState.DONE
+
+    assert texts(order) == [HONEST]
+    assert not Message.objects.filter(content__0__text=FALSE).exists()
+    assert len(ephemeral(order, "draft_dropped")) == 1
+    (line,) = texts(order, Author.SYSTEM)
+    assert "taken back" in line
+    assert "Nothing has been refunded for this order." in line
+    assert refused_requests(model) == []
+
+
+def test_the_model_reads_which_words_were_wrong_and_what_is_so(model: Control, order: Order) -> None:
+    model.script([reply(FALSE), reply(HONEST)])
+    work(order)
+    told_to_it = last_request(model)[-1]["content"][-1]["text"]
+    assert told_to_it.startswith("<from_system>your last reply is now taken back")
+    assert "refunded nt$230" in told_to_it
+    assert "Nothing has been refunded for this order." in told_to_it
+
+
+def test_what_was_sent_before_stays_as_it_was(model: Control, order: Order) -> None:
+    model.script([reply(FALSE), reply(HONEST), reply("You are welcome.")])
+    work(order)
+    before = last_request(model)
+    hear(order, "Thank you")
+    work(order)
+    assert last_request(model)[: len(before)] == before
+
+
+def test_the_words_taken_back_stay_with_their_request_and_in_the_history(model: Control, order: Order) -> None:
+    model.script([reply(FALSE), reply(HONEST)])
+    work(order)
+    assert endings(order) == ["false_claim", "end_turn"]
+    assert ModelCall.objects.get(ending="false_claim").dropped_text == FALSE
+    kept = AuditEvent.objects.get(action="conversation.claim_taken_back")
+    assert kept.chosen["text"] == FALSE
+    assert kept.outcome["claims"][0]["kind"] == "refund"
+
+
+def test_a_second_false_claim_ends_the_turn_in_words_and_a_person_is_asked(model: Control, order: Order) -> None:
+    model.script([reply(FALSE), reply("Your refund has been paid."), reply(HONEST)])
+
+    turn = work(order)
+
+    assert (turn.state, turn.error) == (TurnState.FAILED, "false_claim")
+    assert texts(order) == []
+    assert talk(order).needs_person
+    assert "We have asked a colleague to join." in texts(order, Author.SYSTEM)[-1]
+    assert len(model.requests()) == 2
+
+
+def test_calls_beside_a_false_claim_are_not_run(model: Control, order: Order) -> None:
+    quote = quoted(order)
+    model.script([reply("I have cancelled the case and refunded it.", call("refund_items", quote_id=quote.pk))])
+    model.script([reply("Please confirm with the button.", call("refund_items", quote_id=quote.pk))])
+
+    assert work(order).state == TurnState.WAITING
+
+    assert ToolCall.objects.count() == 1
+    assert talk(order).cards.count() == 1
+    assert refused_requests(model) == []
+
+
+def test_a_refund_that_is_on_its_way_may_be_told_and_one_that_has_arrived_may_not(model: Control, order: Order) -> None:
+    refunded(order, RefundState.PENDING)
+    model.script([reply("NT$230 is on its way to your card.")])
+    work(order)
+    assert endings(order) == ["end_turn"]
+
+    hear(order, "So it is there?")
+    model.script([reply("Yes. NT$230 has been refunded to your card."), reply("It is on its way.")])
+    work(order)
+    assert endings(order)[1:] == ["false_claim", "end_turn"]
+
+
+@pytest.mark.parametrize(
+    ("state", "said", "caught"),
+    [
+        (RefundState.SUCCEEDED, "NT$230 has been refunded to your card.", False),
+        (RefundState.SUCCEEDED, "NT$1,430 has been refunded to your card.", True),
+        (RefundState.UNKNOWN, "Your refund has been submitted.", False),
+        (RefundState.UNKNOWN, "NT$230 is on its way to your card.", True),
+        (RefundState.PENDING_APPROVAL, "NT$230 is on its way to your card.", True),
+        (RefundState.FAILED, "NT$230 is on its way to your card.", True),
+        (RefundState.FAILED, "The case is cancelled.", False),
+        (RefundState.REJECTED, "Your refund has been submitted.", True),
+    ],
+)
+def test_words_may_say_as_much_as_the_refund_has_come_to(
+    model: Control, order: Order, state: RefundState, said: str, caught: bool
+) -> None:
+    refunded(order, state)
+    model.script([reply(said), reply("Sorry.")])
+    work(order)
+    assert ("false_claim" in endings(order)) is caught
+
+
+def test_a_colleague_may_be_promised_by_the_reply_that_calls_one(model: Control, order: Order) -> None:
+    promise = "I have asked a colleague to take over; they will answer here."
+    model.script([reply(promise, call("hand_off_to_human", reason="customer_asked", summary="Money."))])
+    model.script([reply(promise)])
+    work(order)
+    assert "false_claim" not in endings(order)
+    assert talk(order).needs_person
+
+
+def test_a_colleague_whom_nobody_has_called_is_not_promised(model: Control, order: Order) -> None:
+    model.script([reply("A colleague will answer you here."), reply(HONEST)])
+    work(order)
+    assert endings(order)[0] == "false_claim"
+    assert "No colleague has been asked to join yet." in texts(order, Author.SYSTEM)[0]
+    assert not talk(order).needs_person
+
+
+def test_how_often_it_happened_is_read_from_rows_also_by_the_next_worker(model: Control, order: Order) -> None:
+    model.script([reply(FALSE), reply(FALSE)])
+    asking.call_model(hold(order), time.monotonic() + 60)
+    Turn.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert work(order).state == TurnState.FAILED
+    assert talk(order).needs_person
+
+
+def test_while_a_person_answers_nothing_is_taken_back_in_public(model: Control, order: Order) -> None:
+    model.script([reply(FALSE)])
+    lease = hold(order)
+    Conversation.objects.update(owner=cast.staff_user())
+    asking.call_model(lease, time.monotonic() + 60)
+    assert texts(order, Author.SYSTEM) == []
+    assert not Message.objects.filter(author=Author.SYSTEM).exists()
+
+
+def test_a_press_makes_the_same_words_true(model: Control, order: Order) -> None:
+    quote = quoted(order)
+    model.script([reply("Please confirm.", call("refund_items", quote_id=quote.pk))])
+    work(order)
+    press(talk(order).cards.get())
+    model.script([reply("The case is cancelled, and NT$230 is on its way to your card.")])
+    work(order)
+    assert "false_claim" not in endings(order)
