@@ -9,17 +9,15 @@ import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
-import redis.asyncio
-import redis.exceptions
 import structlog
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import connections
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 
+from agent import ears
+from agent.ears import Ear, Entry, Place
 from agent.events import event_id, stream_key
 from agent.models import Conversation, ConversationEvent
 from agent.states import ConversationState
@@ -27,12 +25,9 @@ from agent.text import page_length
 
 log = structlog.get_logger(__name__)
 LOOK_SECONDS = 15
-SLACK_SECONDS = 3
 WITHOUT_REDIS_SECONDS = 1
 MAX_ID = 36  # two 64-bit numbers at most, so that no query can overflow
 PING = b": ping\n\n"
-Entry = tuple[str, dict[str, str]]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -96,14 +91,18 @@ def frame(kind: str, data: str, number: str = "") -> bytes:
 
 @dataclass
 class Listener:
-    """One open page: whose events, up to where, and where to read on in Redis (None: look at the database first)."""
+    """One open page: whose events, up to where, and its place at Redis (None: look at the database first)."""
 
     order_id: int
     customer_id: int
     position: Position
-    cursor: str | None = None
+    place: Place | None = None
     draft: DraftText = field(default_factory=DraftText)
     checked_at: float = field(default_factory=time.monotonic)
+
+    @property
+    def key(self) -> str:
+        return stream_key(self.order_id, self.customer_id)
 
 
 async def follow(
@@ -114,25 +113,28 @@ async def follow(
     `may_stay` is asked again every `LOOK_SECONDS`: links are revoked and sessions end while a page is open.
     """
     page = Listener(order_id, customer_id, position)
-    # `_in_time` limits the time: the client's own limit can swallow the cancelling of a page that leaves (Python 3.11).
-    client = redis.asyncio.Redis.from_url(
-        settings.REDIS_URL, socket_timeout=None, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
-    )
     yield b"retry: 1000\n\n"
-    try:
-        while await _still_welcome(page, may_stay):
-            try:
-                async for piece in _listen(client, page):
-                    yield piece
-            except (redis.exceptions.RedisError, TimeoutError) as error:
-                log.info("stream.without_redis", error=str(error))
-                page.cursor = None
-                async for piece in _from_database(page):
-                    yield piece
-                yield PING
-                await asyncio.sleep(WITHOUT_REDIS_SECONDS)
-    finally:
-        await client.aclose()
+    async with ears.listening(settings.REDIS_URL, LOOK_SECONDS) as ear:
+        try:
+            while await _still_welcome(page, may_stay):
+                try:
+                    async for piece in _listen(ear, page):
+                        yield piece
+                except ears.BROKEN as error:
+                    log.info("stream.without_redis", error=str(error))
+                    _leave(ear, page)
+                    async for piece in _from_database(page):
+                        yield piece
+                    yield PING
+                    await asyncio.sleep(WITHOUT_REDIS_SECONDS)
+        finally:
+            _leave(ear, page)
+
+
+def _leave(ear: Ear, page: Listener) -> None:
+    if page.place is not None:
+        ear.leave(page.key, page.place)
+        page.place = None
 
 
 async def _still_welcome(page: Listener, may_stay: Callable[[], Awaitable[bool]]) -> bool:
@@ -142,21 +144,17 @@ async def _still_welcome(page: Listener, may_stay: Callable[[], Awaitable[bool]]
     return await may_stay()
 
 
-async def _listen(client: "redis.asyncio.Redis", page: Listener) -> AsyncIterator[bytes]:
+async def _listen(ear: Ear, page: Listener) -> AsyncIterator[bytes]:
     """One wait for Redis and what it brings; at the beginning, and whenever it brings nothing, the database."""
-    key = stream_key(page.order_id, page.customer_id)
-    cursor = page.cursor
-    if cursor is None:
-        so_far = await _in_time(_so_far(client, key))
-        cursor, page.draft = so_far
+    if page.place is None:
+        cursor, page.draft = _so_far(await ear.so_far(page.key))
+        page.place = await ear.join(page.key, cursor)
         async for piece in _from_database(page):
             yield piece
         if page.draft.text:
             yield frame("draft", _json({"draft": page.draft.key, "text": page.draft.text}))
-    entries = await _in_time(_wait(client, key, cursor))
-    page.cursor = cursor
-    for entry_id, entry in entries:
-        page.cursor = entry_id
+    entries = await page.place.next(LOOK_SECONDS)
+    for _, entry in entries:
         async for piece in _from_entry(entry, page):
             yield piece
     if not entries:
@@ -165,36 +163,12 @@ async def _listen(client: "redis.asyncio.Redis", page: Listener) -> AsyncIterato
         yield PING
 
 
-async def _in_time(answer: Awaitable[T]) -> T:
-    """Raises TimeoutError: a connection that died quietly would be waited on for ever."""
-    async with asyncio.timeout(LOOK_SECONDS + SLACK_SECONDS):
-        return await answer
-
-
-async def _so_far(client: "redis.asyncio.Redis", key: str) -> tuple[str, DraftText]:
+def _so_far(entries: list[Entry]) -> tuple[str, DraftText]:
     """What Redis still has: where to read on, and the draft that is being written."""
     draft = DraftText()
-    cursor = "0-0"
-    for entry_id, entry in _decoded(await client.xrange(key)):
-        cursor = entry_id
+    for _, entry in entries:
         draft.take(entry["kind"], json.loads(entry["data"]))
-    return cursor, draft
-
-
-async def _wait(client: "redis.asyncio.Redis", key: str, cursor: str) -> list[Entry]:
-    answer: Any = await client.xread({key: cursor}, count=500, block=int(LOOK_SECONDS * 1000))
-    if not answer:
-        return []
-    # A list of pairs, or a dict of lists, by protocol version.
-    rows = next(iter(answer.values()))[0] if isinstance(answer, dict) else answer[0][1]
-    return _decoded(rows)
-
-
-def _decoded(rows: Any) -> list[Entry]:
-    return [
-        (entry_id.decode(), {name.decode(): value.decode() for name, value in fields.items()})
-        for entry_id, fields in rows
-    ]
+    return (entries[-1][0] if entries else ears.BEGINNING), draft
 
 
 async def _from_entry(entry: dict[str, str], page: Listener) -> AsyncIterator[bytes]:

@@ -63,7 +63,7 @@ class Visitor:
         self.over.clear()
         turn = Turn(posted=time.monotonic())
         self.turns.append(turn)
-        if self._answers.at_eof():  # kept open for a while only, as a browser's is
+        if self._answers.at_eof() or self._mouth.is_closing():  # kept open for a while only, as a browser's is
             self._answers, self._mouth = await asyncio.open_connection("127.0.0.1", self.port)
         body = urlencode({"text": text}).encode()
         extra = f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n"

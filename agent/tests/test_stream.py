@@ -11,7 +11,7 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from agent import events, people, stream
+from agent import ears, events, people, stream
 from agent.stream import Position, parse_event_id
 from agent.tests.helpers import hear, talk, until
 from orders.models import Order
@@ -327,7 +327,7 @@ def test_a_redis_that_accepts_and_says_nothing_does_not_silence_the_page(
         async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await reader.read()
 
-        monkeypatch.setattr(stream, "SLACK_SECONDS", 0)
+        monkeypatch.setattr(ears, "SLACK_SECONDS", 0)
         server = await asyncio.start_server(mute, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         settings.REDIS_URL = f"redis://127.0.0.1:{port}/0"
