@@ -19,6 +19,7 @@ from django_prometheus.exports import ExportToDjangoView
 
 from agent import client
 from backoffice import heartbeat
+from backoffice import metrics as numbers
 
 DEADLINE_SECONDS = 1.5
 
@@ -102,13 +103,14 @@ def ready(request: HttpRequest) -> JsonResponse:
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Prometheus numbers, for a superuser or for a scraper that knows METRICS_TOKEN."""
+    """Prometheus numbers, for a superuser or for a scraper that knows METRICS_TOKEN: this process's, and the desk's."""
     if not (_is_scraper(request) or request.user.is_superuser):
         status = 403 if request.user.is_authenticated else 401
         return HttpResponse(
             "Sign in as a superuser or send the scrape token.\n", status=status, content_type="text/plain"
         )
     response: HttpResponse = ExportToDjangoView(request)
+    response.content += numbers.page()
     return response
 
 

@@ -1,6 +1,6 @@
 """The log: one JSON object per line, of whatever library, with the ids of what it is about.
 
-What is bound (request, job, conversation, turn, step, tool call) stands on every line that is written meanwhile, on
+What is bound (request, job, conversation, turn, tool call) stands on every line that is written meanwhile, on
 those of Django, Celery and the database driver too. Ids and numbers only: no words of customers, no addresses.
 `docs/watching.md` says what each line means.
 """
