@@ -48,7 +48,14 @@ class Leave:
     """Nothing is written: whoever holds the turn next begins this call anew."""
 
 
-What = Keep | Retry | Repair | Words | Leave
+@dataclass(frozen=True, slots=True)
+class TakeBack:
+    """The page is told that it is not so; the model is told what is, and asked once more; then words."""
+
+    last: Words
+
+
+What = Keep | Retry | Repair | Words | Leave | TakeBack
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,7 @@ class Ending:
     @property
     def last_words(self) -> Words:
         """What the turn ends in when nothing else has helped."""
-        if isinstance(self.what, Retry | Repair):
+        if isinstance(self.what, Retry | Repair | TakeBack):
             return self.what.last
         return self.what if isinstance(self.what, Words) else Words("other", hand_off=True)
 
@@ -87,6 +94,11 @@ TABLE: Final[tuple[Ending, ...]] = (
     ),
     Ending("unknown_stop", ("shape:a stop reason that is not in this table",), Words("other", hand_off=True), True),
     Ending("empty", ("shape:a whole reply without words or calls",), Retry(tries=2)),
+    Ending(
+        "false_claim",
+        ("shape:words that say something was done of which no record knows",),
+        TakeBack(Words("false_claim", hand_off=True)),
+    ),
     # A stream that broke, or held what is no reply.
     Ending("no_stop_reason", ("shape:a clean end without a stop reason, in words or in a call's JSON",), Retry()),
     Ending(
@@ -108,6 +120,10 @@ TABLE: Final[tuple[Ending, ...]] = (
             "builtins.ValueError",
             "httpx2.DecodingError",
             "httpx2.SSEError",
+            "httpx2.RequestNotRead",
+            "httpx2.ResponseNotRead",
+            "httpx2.StreamClosed",
+            "httpx2.StreamConsumed",
             "httpx2.StreamError",
             "anthropic.StreamAlreadyConsumed",
         ),
@@ -116,6 +132,7 @@ TABLE: Final[tuple[Ending, ...]] = (
     Ending(
         "connection_cut",
         (
+            "builtins.OSError",
             "httpx2.HTTPError",
             "httpx2.RequestError",
             "httpx2.TransportError",
@@ -201,6 +218,11 @@ TABLE: Final[tuple[Ending, ...]] = (
             "type:permission_error",
             "anthropic.AuthenticationError",
             "anthropic.PermissionDeniedError",
+            "anthropic.CMEKKeyDisabledError",
+            "anthropic.CMEKKeyNetworkBlockedError",
+            "anthropic.OrganizationTypeNotSupportedError",
+            "anthropic.ParentOrganizationRequiredError",
+            "anthropic.WorkspaceHumanReviewDisabledError",
             "anthropic.CredentialsError",
             "anthropic.IdentityTokenFileError",
             "anthropic.WorkloadIdentityError",
@@ -234,7 +256,11 @@ TABLE: Final[tuple[Ending, ...]] = (
             "anthropic.MissingDependencyError",
             "anthropic.MutuallyExclusiveAuthError",
             "anthropic.PreconditionFailedError",
+            "anthropic.ToolsetClosedError",
+            "anthropic.ToolsetConfigError",
+            "anthropic.ToolsetContractError",
             "anthropic.ToolsetUsageError",
+            "anthropic.ToolsetsFixedError",
             "httpx2.CookieConflict",
             "builtins.Exception",
         ),
@@ -301,6 +327,8 @@ def _deed(what: What) -> str:
         return f"asked again, {what.tries} requests in all, pauses with jitter, `retry-after` honoured"
     if isinstance(what, Repair):
         return "asked again, " + ", then ".join(MENDS[how] for how in what.how)
+    if isinstance(what, TakeBack):
+        return "taken back on the page, and the model told and asked once more"
     return "left; the next holder asks anew" if isinstance(what, Leave) else "words at once"
 
 

@@ -19,6 +19,8 @@ MODES = frozenset(
         "cut_socket",
         "cut_text",
         "empty",
+        "error",
+        "error_midstream",
         "false_claim",
         "hostile",
         "loop_forever",
@@ -41,6 +43,10 @@ OPTIONS = {
     "seed": (int,),
     "foreign_ids": (list,),
     "after": (str,),
+    "status": (int,),
+    "kind": (str,),
+    "code": (str,),
+    "should_retry": (str,),
 }
 
 

@@ -54,7 +54,20 @@ def _server_error(plan: Plan) -> ApiError:
     return ApiError(500, "api_error", "Internal server error")
 
 
+def _any_error(plan: Plan) -> ApiError:
+    """Whatever is asked for: `status`, `kind` and `code` of the error, `retry_after`, `should_retry` in its headers."""
+    told = {"retry-after": plan.options.get("retry_after"), "x-should-retry": plan.options.get("should_retry")}
+    return ApiError(
+        plan.options.get("status", 400),
+        plan.options.get("kind", "invalid_request_error"),
+        "This is what the plan asks for.",
+        headers={name: str(value) for name, value in told.items() if value is not None},
+        code=plan.options.get("code", ""),
+    )
+
+
 ERRORS: dict[str, Callable[[Plan], ApiError]] = {
+    "error": _any_error,
     "overloaded_529": _overloaded,
     "rate_limited": _rate_limited,
     "api_error_500": _server_error,
@@ -149,6 +162,11 @@ def _overloaded_midstream(plan: Plan, body: dict[str, Any]) -> Delivery:
     return Delivery(_spoken(body), cut=cut_in_text, last=Frame(OVERLOADED))
 
 
+def _error_midstream(plan: Plan, body: dict[str, Any]) -> Delivery:
+    error = {"type": plan.options.get("kind", "api_error"), "message": "This is what the plan asks for."}
+    return Delivery(_spoken(body), cut=cut_in_text, last=Frame({"type": "error", "error": error}))
+
+
 def _no_event_lines(plan: Plan, body: dict[str, Any]) -> Delivery:
     return Delivery(brain.reply_to(body), event_lines=False)
 
@@ -175,6 +193,7 @@ TRANSPORT: dict[str, Callable[[Plan, dict[str, Any]], Delivery]] = {
     "cut_json": _cut_json,
     "cut_socket": _cut_socket,
     "overloaded_midstream": _overloaded_midstream,
+    "error_midstream": _error_midstream,
     "no_event_lines": _no_event_lines,
     "max_tokens": _out_of_tokens,
 }

@@ -8,6 +8,7 @@ from pytest_django import Settings
 from agent import stopping
 from agent.offline.control import Control
 from agent.offline.server import OfflineModel
+from agent.tests.wire import Wire, serving
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +23,14 @@ def model(stand_in: OfflineModel, settings: Settings) -> Control:
     settings.ANTHROPIC_BASE_URL = stand_in.url
     stand_in.control.reset()
     return stand_in.control
+
+
+@pytest.fixture
+def wire(settings: Settings) -> Generator[Wire]:
+    """A server that sends exactly the frames it is given, in place of the stand-in."""
+    with serving() as wire:
+        settings.ANTHROPIC_BASE_URL = wire.url
+        yield wire
 
 
 @pytest.fixture(autouse=True)

@@ -84,6 +84,30 @@ def test_a_stall_is_a_read_timeout(model: OfflineModel, client: anthropic.Anthro
         plain(client)
 
 
+def test_an_error_of_any_status_type_and_code_is_the_class_the_sdk_has_for_it(
+    model: OfflineModel, client: anthropic.Anthropic
+) -> None:
+    model.control.misbehave("error", status=402, kind="billing_error", retry_after=7, should_retry="false")
+    with pytest.raises(anthropic.PaymentRequiredError) as refused:
+        streamed(client)
+    assert refused.value.type == "billing_error"
+    assert refused.value.response.headers["retry-after"] == "7"
+    assert refused.value.response.headers["x-should-retry"] == "false"
+
+
+def test_a_code_of_the_api_arrives_as_its_class(model: OfflineModel, client: anthropic.Anthropic) -> None:
+    model.control.misbehave("error", status=429, kind="rate_limit_error", code="enforced_spend_limit_reached")
+    with pytest.raises(anthropic.EnforcedSpendLimitReachedError):
+        streamed(client)
+
+
+def test_any_error_in_mid_stream_arrives_by_its_type(model: OfflineModel, client: anthropic.Anthropic) -> None:
+    model.control.misbehave("error_midstream", kind="authentication_error")
+    with pytest.raises(anthropic.APIStatusError) as refused:
+        streamed(client)
+    assert (refused.value.status_code, refused.value.type) == (200, "authentication_error")
+
+
 def test_overloaded_in_mid_stream_is_a_status_error_with_status_200(
     model: OfflineModel, client: anthropic.Anthropic
 ) -> None:
@@ -204,8 +228,8 @@ def test_a_slow_model_is_slow_to_begin(model: OfflineModel, client: anthropic.An
 
 def test_every_mode_is_tried_here() -> None:
     tried = {
-        "api_error_500", "cut_json", "cut_socket", "cut_text", "empty", "false_claim", "hostile", "loop_forever",
-        "malformed_arguments", "max_tokens", "no_event_lines", "overloaded_529", "overloaded_midstream", "rate_limited",
-        "refusal", "slow", "stall", "ten_parallel", "unknown_tool",
+        "api_error_500", "cut_json", "cut_socket", "cut_text", "empty", "error", "error_midstream", "false_claim",
+        "hostile", "loop_forever", "malformed_arguments", "max_tokens", "no_event_lines", "overloaded_529",
+        "overloaded_midstream", "rate_limited", "refusal", "slow", "stall", "ten_parallel", "unknown_tool",
     }  # fmt: skip
     assert tried == MODES
