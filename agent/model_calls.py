@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import structlog
+from django.conf import settings
 from django.db.models import F
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -15,6 +17,8 @@ from agent import client, spending
 from agent.drafts import Draft
 from agent.endings import Ending
 from agent.models import Conversation, ModelCall, Turn
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,12 @@ def begin(conversation: Conversation, turn: Turn) -> ModelCall:
     number = turn.steps + 1
     attempt = ModelCall.objects.filter(turn=turn, number=number).count() + 1
     return ModelCall.objects.create(
-        conversation=conversation, turn=turn, number=number, attempt=attempt, started_at=timezone.now()
+        conversation=conversation,
+        turn=turn,
+        number=number,
+        attempt=attempt,
+        started_at=timezone.now(),
+        model=settings.AGENT_MODEL[:60],
     )
 
 
@@ -80,3 +89,27 @@ def _end(call: ModelCall, draft: Draft) -> None:
     if draft.first_at is not None:
         call.first_text_at = datetime.fromtimestamp(draft.first_at, tz=UTC)
     call.save()
+    _log(call)
+
+
+def _log(call: ModelCall) -> None:
+    """One line per request; the words are in the rows."""
+    log.info(
+        "model.called",
+        step=call.number,
+        attempt=call.attempt,
+        ending=call.ending,
+        model=call.model,
+        api_request_id=call.request_id,
+        duration_ms=_milliseconds(call.started_at, call.ended_at),
+        first_text_ms=_milliseconds(call.started_at, call.first_text_at),
+        fresh_tokens=call.input_tokens,
+        written_tokens=call.written_tokens,
+        cached_tokens=call.cached_tokens,
+        output_tokens=call.output_tokens,
+        cost_micro=call.cost_micro,
+    )
+
+
+def _milliseconds(begin: datetime, end: datetime | None) -> int | None:
+    return round((end - begin).total_seconds() * 1000) if end else None
