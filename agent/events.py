@@ -14,8 +14,9 @@ from typing import Any
 import redis
 import structlog
 from django.conf import settings
-from django.db import transaction
-from django.db.models import F
+from django.db import connection, transaction
+from django.utils import timezone
+from psycopg.types.json import Jsonb
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -58,15 +59,25 @@ def add(
 
     `tells` is the move it tells of: a second event for the same move is refused by the database.
     """
-    Conversation.objects.filter(pk=conversation.pk).update(last_event=F("last_event") + 1)
-    conversation.refresh_from_db(fields=["last_event"])
-    event = ConversationEvent.objects.create(
-        conversation=conversation, number=conversation.last_event, kind=kind, data=dict(data), tells=tells
-    )
+    told = dict(data)
+    with connection.cursor() as cursor:
+        cursor.execute(_NEXT_EVENT, [conversation.pk, kind, Jsonb(told), tells and tells.pk, timezone.now()])
+        number, pk = cursor.fetchone()
+    conversation.last_event = number
+    event = ConversationEvent(pk=pk, conversation=conversation, number=number, kind=kind, data=told, tells=tells)
     key = stream_key(conversation.order_id, conversation.customer_id)
-    fields = {"kind": kind, "id": event_id(event), "data": json.dumps(event.data, ensure_ascii=False)}
-    transaction.on_commit(lambda: _publish(key, fields))
+    fields = {"kind": kind, "id": event_id(event), "data": json.dumps(told, ensure_ascii=False)}
+    transaction.on_commit(lambda: _publish(key, fields, durable=True))
     return event
+
+
+# In one statement, because a turn tells of several things: to count, to read the count and to insert were three.
+_NEXT_EVENT = """
+with next as (update agent_conversation set last_event = last_event + 1 where id = %s returning id, last_event)
+insert into agent_conversationevent (conversation_id, number, kind, data, tells_id, created_at)
+select id, last_event, %s, %s, %s::bigint, %s from next
+returning number, id
+"""
 
 
 def tell_now(conversation: Conversation, kind: str, data: Mapping[str, Any]) -> None:
@@ -80,10 +91,16 @@ def event_id(event: ConversationEvent) -> str:
     return f"{event.conversation_id}-{event.number}"
 
 
-def _publish(key: str, fields: dict[str, str]) -> None:
+def _publish(key: str, fields: dict[str, str], *, durable: bool = False) -> None:
+    """A durable event also gives the stream another day. Pieces need not: durable events come before and after."""
+    entry = [part for field in fields.items() for part in field]
+    command = ("XADD", key, "MAXLEN", "~", KEPT_IN_REDIS, "*", *entry)
     try:
+        if not durable:
+            carrier().execute_command(*command)
+            return
         with carrier().pipeline(transaction=False) as pipe:
-            pipe.xadd(key, fields, maxlen=KEPT_IN_REDIS, approximate=True)  # type: ignore[arg-type]
+            pipe.execute_command(*command)
             pipe.expire(key, STREAM_LIFE_SECONDS)
             pipe.execute()
     except redis.RedisError as error:

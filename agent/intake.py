@@ -55,7 +55,7 @@ def _keep(locked: Conversation, actor: Actor, text: str, language: str, client_r
         actor=actor,
         subject_type="conversation",
         subject_id=str(locked.pk),
-        order=locked.order,
+        order_id=locked.order_id,
         chosen={"text": text},
     )
     if locked.owner_id is None:

@@ -75,7 +75,8 @@ def move(conversation: Conversation, turn: Turn, old: str, new: str, **fields: A
         fields |= {"lease_token": "", "lease_until": None}
     if Turn.objects.filter(pk=turn.pk, state=old).update(state=new, **fields) != 1:
         raise LeaseLost(turn.pk)
-    turn.refresh_from_db()
+    for name, value in {"state": new, **fields}.items():
+        setattr(turn, name, value)
     _announce(conversation, turn)
 
 
@@ -85,7 +86,7 @@ def _announce(conversation: Conversation, turn: Turn) -> None:
         actor=system_actor("agent", conversation_id=conversation.pk, turn_id=turn.pk),
         subject_type="turn",
         subject_id=str(turn.pk),
-        order=conversation.order,
+        order_id=conversation.order_id,
         outcome={"error": turn.error} if turn.error else {},
     )
     events.add(conversation, "turn", {"turn": turn.pk, "state": turn.state, "retry": turn.state == TurnState.FAILED})

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 CSRF = "c" * 32  # cookie and header must be the same; Django asks for nothing else without https
+KEPT_ALIVE_SECONDS = 3  # the server closes a connection that says nothing for five
 OVER = frozenset({"done", "failed", "waiting"})
 
 
@@ -62,9 +63,10 @@ class Visitor:
         """Write, and return once the turn is over. Raises ConnectionError, TimeoutError."""
         self.over.clear()
         turn = Turn(posted=time.monotonic())
-        self.turns.append(turn)
-        if self._answers.at_eof() or self._mouth.is_closing():  # kept open for a while only, as a browser's is
+        if self.turns and turn.posted - self.turns[-1].posted > KEPT_ALIVE_SECONDS:
+            self._mouth.close()
             self._answers, self._mouth = await asyncio.open_connection("127.0.0.1", self.port)
+        self.turns.append(turn)
         body = urlencode({"text": text}).encode()
         extra = f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n"
         self._mouth.write(self._head("POST", "messages", f"Accept: application/json\r\n{extra}") + body)

@@ -18,12 +18,16 @@ def record(
     subject_type: str,
     subject_id: str,
     order: Order | None = None,
+    order_id: int | None = None,
     chosen: Mapping[str, Any] | None = None,
     computed: Mapping[str, Any] | None = None,
     outcome: Mapping[str, Any] | None = None,
     correlation: Mapping[str, Any] | None = None,
 ) -> AuditEvent:
-    """Add one event. Call it inside the transaction of what it tells about: both are kept, or neither."""
+    """Add one event. Call it inside the transaction of what it tells about: both are kept, or neither.
+
+    `order_id` instead of `order` where the order itself has not been read.
+    """
     bound = structlog.contextvars.get_contextvars()
     context = {key: bound[key] for key in ("request_id", "job_id", "conversation_id", "turn_id") if key in bound}
     return AuditEvent.objects.create(
@@ -31,7 +35,7 @@ def record(
         actor_kind=actor.kind,
         actor_user=actor.user,
         actor_name=actor.name,
-        order=order,
+        order_id=order.pk if order else order_id,
         subject_type=subject_type,
         subject_id=subject_id,
         chosen=dict(chosen or {}),
