@@ -104,6 +104,14 @@ def deeds(conversation: Conversation, calls: Iterable[str] = ()) -> list[Deed]:
     return found + [deed for name in calls for deed in _MADE_TRUE_BY_CALL.get(name, ())]
 
 
+def numbers_of(order: Order) -> frozenset[str]:
+    """The number of every record of the order that words may name, whatever has become of it, in lower case."""
+    kept = (Refund, Return, Replacement, Approval)
+    return frozenset(
+        number.lower() for model in kept for number in model.objects.filter(order=order).values_list("pk", flat=True)
+    )
+
+
 def _of_refunds(order: Order) -> Iterator[Deed]:
     """A refund's own amount, its parts, and the sum of all that have come equally far."""
     sums: dict[Reach, int] = {}

@@ -1,0 +1,283 @@
+"""How English says that something has been done. See `agent/claim_forms.py`."""
+
+from typing import Final
+
+from agent.claim_forms import form
+from agent.deeds import ADDRESS, CANCEL, COMPENSATION, EXCHANGE, HAND_OFF, REFUND, RESEND, RETURN, Reach
+
+BEGUN, UNDER_WAY, DONE = Reach.BEGUN, Reach.UNDER_WAY, Reach.DONE
+# Any sign of the clause.
+_E = r"[^,;:.?!]"
+_ADV = (
+    r"(?:\s+(?:now|already|just|also|successfully|fully|completely|gone|went|ahead|and|been|both|all|recently|then|"
+    r"today|officially|finally|indeed|safely|even))*"
+)
+_I = rf"\b(?:i|we|our team|the shop|the system)(?:'ve|'d|\s+have|\s+had|\s+has)?{_ADV}\s+"
+_IS = rf"(?:\b(?:has|have|had|was|were|is|are|been|got)|'s|'ve|'re){_ADV}\s+"
+_SUM = r"(?:(?:nt|us)?\$\s?\d[\d,.]*|\d[\d,.]*\s?(?:ntd|twd|dollars))"
+_CASH = rf"(?:{_SUM}|money|funds?|amount|payment|cash|balance|full price|charge)"
+_STARTED = (
+    r"(?:initiated|submitted|requested|started|filed|raised|begun|arranged|set up|opened|placed|queued|lodged|logged|"
+    r"registered|created|accepted|entered|recorded|put in|scheduled|received)"
+)
+_SENT = (
+    r"(?:issued|processed|made|sent|executed|put through|approved|granted|pushed through|triggered|authori[sz]ed|"
+    r"released|handled)"
+)
+_MADE = (
+    r"(?:registered|created|opened|approved|set up|arranged|started|accepted|confirmed|processed|submitted|booked|"
+    r"logged|filed|requested|initiated|issued|scheduled|placed|raised|authori[sz]ed|made|put in|put through|completed?|"
+    r"done|sorted|in progress|under ?way|on file|open|all set|in place|organi[sz]ed|recorded|entered|finali[sz]ed|"
+    r"in our system)"
+)
+_THROUGH = r"\b(?:went|came|gone|has gone|has come|is) through\b"
+_SHIPPED = (
+    r"(?:sent|shipped|dispatched|mailed|posted|handed to the carrier|on (?:its|the|their) way|en route|in transit|"
+    r"out for delivery)"
+)
+_SOMEBODY = (
+    r"(?:colleagues?|humans?|person|people|agent|team|supervisor|manager|staff|representative|rep|specialist|someone|"
+    r"warehouse|department|operator|member|coworker|associate|support)"
+)
+_TOLD = (
+    r"(?:asked|called|notified|informed|contacted|alerted|told|handed|passed|transferred|forwarded|escalated|"
+    r"connected|referred|looped|assigned|flagged|brought|messaged|paged|pinged|requested|reported|routed|summoned|"
+    r"reached out|put|let)"
+)
+_EDITED = (
+    r"(?:updated|changed|corrected|modified|replaced|edited|amended|switched|fixed|saved|set|moved|adjusted|entered|"
+    r"recorded|put)"
+)
+_WHERE = (
+    r"(?:address|delivery details|shipping details|delivery information|recipient|phone number|pick-?up store|"
+    r"destination)"
+)
+_GOODWILL = (
+    r"(?:compensation|goodwill|voucher|coupon|store credit|discount code|gift card|bonus points|points|credit(?! card))"
+)
+_NO_REQUEST = r"(?! (?:request|quote|button|card|options?|label|window|policy|period))"
+_ARRIVED = (
+    r"(?:credited|returned|sent back|transferred|put back|given back|back\b|in your account|on your card|paid|arrived|"
+    r"landed|deposited|posted|reached|reversed|voided)"
+)
+_ONE_MORE = r"(?:another|second|new|fresh|replacement) (?:parcel|package|shipment|box|copy)"
+_NEW_ONE = r"(?:replacement|new (?:one|pair|item|unit|earphones|headphones|case))"
+_PICK_UP = r"(?:pick[- ]?up|collection|courier|collect)"
+_WILL_COME = (
+    r"(?:answer|reply|contact|reach|take over|get back|be with|join|call|follow up|handle|be in touch|respond|email|"
+    r"get in touch|write|help|assist|see to)"
+)
+
+ENGLISH: Final = (
+    # Money. “Submitted” says less than “on its way”, and that less than “paid”.
+    form(REFUND, BEGUN, rf"{_I}{_STARTED}\b{_E}{{0,40}}\brefund\b{_NO_REQUEST}"),
+    form(REFUND, BEGUN, rf"\brefund\b{_E}{{0,40}}?{_IS}(?:being )?{_STARTED}\b"),
+    form(
+        REFUND,
+        BEGUN,
+        rf"\brefund\b{_E}{{0,30}}?{_IS}(?:being (?:processed|sent|issued|handled)|in pro(?:gress|cess)|under ?way)",
+    ),
+    form(
+        REFUND,
+        BEGUN,
+        rf"{_I}(?:pressed|clicked|tapped|confirmed)\b{_E}{{0,30}}\b(?:for you|on your behalf|button|myself)\b",
+    ),
+    form(REFUND, BEGUN, rf"{_I}approved (?:this|it|your refund)\b"),
+    form(REFUND, UNDER_WAY, rf"{_I}{_SENT}\b{_E}{{0,40}}\brefund\b{_NO_REQUEST}"),
+    form(REFUND, UNDER_WAY, rf"\brefund\b{_E}{{0,40}}?{_IS}(?:{_SENT}|on (?:its|the) way|in transit|with your bank)\b"),
+    form(
+        REFUND,
+        UNDER_WAY,
+        rf"\b{_CASH}\b{_E}{{0,40}}?(?:\b(?:is|are)|'s){_ADV}\s+"
+        r"(?:on (?:its|the) way\b(?! from)|head(?:ing|ed)|(?:going|coming) (?:back|out)|"
+        r"being (?:sent|returned|refunded|transferred))",
+    ),
+    form(REFUND, UNDER_WAY, rf"{_SUM}{_E}{{0,20}}\bon (?:its|the) way (?:back )?to\b"),
+    form(REFUND, DONE, rf"{_I}(?:refunded|reimbursed|repaid|paid (?:you )?back|credited|reversed the charge)\b"),
+    form(REFUND, DONE, rf"{_IS}(?:marked as )?(?:refunded|reimbursed|repaid|paid back)\b"),
+    form(REFUND, DONE, rf"\b{_CASH}\b{_E}{{0,30}}?{_IS}{_ARRIVED}"),
+    form(
+        REFUND,
+        DONE,
+        rf"{_I}(?:sent|returned|transferred|wired|put|moved|given|paid|gave|credited)\b{_E}{{0,30}}\b{_CASH}\b{_E}{{0,30}}"
+        r"\b(?:back|to your|onto your|on your)\b",
+    ),
+    form(
+        REFUND,
+        DONE,
+        rf"\b(?:and|have|has) (?:returned|paid back|sent back|given back) (?:you |all |your |the )*{_CASH}\b",
+    ),
+    form(REFUND, DONE, rf"{_I}(?:completed|finali[sz]ed|finished|done|given you)\b{_E}{{0,30}}\brefund\b"),
+    form(
+        REFUND,
+        DONE,
+        rf"\brefund\b{_E}{{0,40}}?{_IS}"
+        r"(?:completed?|done|paid(?: out)?|finali[sz]ed|credited|successful|through|in your account|on your card|"
+        r"settled|finished|back on)\b",
+    ),
+    form(REFUND, DONE, rf"\brefund\b(?: request)?{_E}{{0,30}}{_THROUGH}"),
+    form(
+        REFUND,
+        DONE,
+        rf"^\W*(?:your |the |full |a |{_SUM} )*refund\b{_E}{{0,30}}"
+        r" (?:complete|completed|issued|processed|sent|confirmed|done|successful)\b",
+    ),
+    form(
+        REFUND,
+        DONE,
+        rf"^\W*(?:done\W*|all set\W*|good news\W*|ok(?:ay)?\W*)?(?:i |successfully |and |{_SUM} )*refunded\b",
+    ),
+    form(
+        REFUND,
+        DONE,
+        rf"\b(?:you|you've|you have){_ADV} (?:got(?:ten)?|received|have)\b{_E}{{0,12}}(?:money back|refund\b(?! req))",
+    ),
+    # Goods that will not be sent.
+    form(
+        CANCEL,
+        DONE,
+        rf"(?:{_I}|{_IS})(?:marked as )?cancell?ed\b(?! (?:the|your|this) (?:request|refund|exchange|return|card))",
+    ),
+    form(
+        CANCEL,
+        DONE,
+        rf"\bcancellation\b{_E}{{0,20}}?(?:{_IS}(?:complete|completed|done|confirmed|processed)\b|{_THROUGH})",
+    ),
+    form(CANCEL, DONE, rf"(?:{_I}|{_IS})(?:taken|took|removed)\b{_E}{{0,20}}\b(?:off|from) (?:your|the) order\b"),
+    # Goods that come back.
+    form(
+        RETURN,
+        UNDER_WAY,
+        r"\b(?:we|i|the warehouse|our warehouse)(?:'ve|'s| have| has)?"
+        rf"{_ADV} (?:received|got)\b{_E}{{0,25}}\b(?:return|returned|sent back)\b(?! request)",
+    ),
+    form(RETURN, BEGUN, rf"{_I}{_MADE}\b{_E}{{0,40}}\breturn\b(?! (?:window|policy|period|button|request form))"),
+    form(RETURN, BEGUN, rf"\breturn\b{_E}{{0,40}}?{_IS}(?:being )?{_MADE}\b"),
+    form(RETURN, BEGUN, rf"\breturn\b(?: request)?{_E}{{0,20}}{_THROUGH}"),
+    form(RETURN, BEGUN, rf"{_I}(?:sent|emailed|mailed|generated|created)\b{_E}{{0,20}}\breturn label\b"),
+    form(RETURN, BEGUN, rf"\breturn label\b{_E}{{0,20}}?{_IS}(?:sent|emailed|mailed|created|ready|generated)\b"),
+    form(RETURN, BEGUN, r"\bmarked as returned\b"),
+    form(RETURN, BEGUN, rf"{_I}{_MADE}\b{_E}{{0,30}}\b{_PICK_UP}\b"),
+    form(RETURN, BEGUN, rf"\b{_PICK_UP}\b{_E}{{0,30}}?{_IS}{_MADE}\b"),
+    # Goods for goods.
+    form(EXCHANGE, DONE, rf"\b{_NEW_ONE}\b{_E}{{0,30}}?{_IS}(?:being )?{_SHIPPED}"),
+    form(EXCHANGE, DONE, rf"{_I}{_SHIPPED}\b{_E}{{0,25}}\b{_NEW_ONE}\b"),
+    form(EXCHANGE, BEGUN, rf"(?:{_I}|{_IS})(?:marked as )?(?:exchanged|swapped|replaced)\b"),
+    form(EXCHANGE, BEGUN, rf"{_I}{_MADE}\b{_E}{{0,40}}\b(?:exchange|swap|replacement)\b"),
+    form(
+        EXCHANGE,
+        BEGUN,
+        rf"\b(?:exchange|swap|replacement)\b{_E}{{0,40}}?{_IS}(?:being )?(?:{_MADE}|ordered|reserved)\b",
+    ),
+    form(EXCHANGE, BEGUN, rf"\b(?:exchange|swap)\b(?: request)?{_E}{{0,20}}{_THROUGH}"),
+    form(EXCHANGE, BEGUN, rf"(?:{_I}|{_IS})(?:reserved|put|set)\b{_E}{{0,25}}(?:\b{_NEW_ONE}\b{_E}{{0,10}})?\baside\b"),
+    # The same once more.
+    form(
+        RESEND,
+        BEGUN,
+        rf"{_I}(?:arranged|scheduled|set up|ordered|organi[sz]ed|requested|asked)\b{_E}{{0,40}}"
+        r"\b(?:resent|re-sent|reshipped|re-shipped|sent (?:out )?again|shipped again|reshipment|redelivery|resend)\b",
+    ),
+    form(
+        RESEND, DONE, rf"(?:{_I}|{_IS})(?:being )?(?:resent|re-sent|reshipped|re-shipped|redelivered|re-dispatched)\b"
+    ),
+    form(
+        RESEND,
+        BEGUN,
+        rf"(?:{_I}|{_IS})(?:being )?(?:(?:had|got)\b{_E}{{0,25}}\b)?(?:sent|shipped|dispatched|mailed)\b{_E}{{0,30}}"
+        r"\b(?:again|once more|a second time|another)\b",
+    ),
+    form(RESEND, DONE, rf"\b{_ONE_MORE}\b{_E}{{0,30}}?(?:{_IS}(?:being )?{_SHIPPED}|\b(?:left|went out)\b)"),
+    form(RESEND, DONE, rf"{_I}{_SHIPPED}\b{_E}{{0,20}}\b{_ONE_MORE}\b"),
+    form(RESEND, BEGUN, rf"\b(?:reshipment|re-shipment|resend|redelivery)\b{_E}{{0,30}}?{_IS}(?:being )?{_MADE}\b"),
+    # Where it goes.
+    form(ADDRESS, DONE, rf"{_I}{_EDITED}\b{_E}{{0,40}}\b{_WHERE}\b"),
+    form(ADDRESS, DONE, rf"\b{_WHERE}\b{_E}{{0,40}}?{_IS}(?:being )?{_EDITED}\b"),
+    form(ADDRESS, DONE, rf"\b{_WHERE}\b (?:updated|changed|corrected|saved)\b"),
+    form(ADDRESS, DONE, rf"(?:{_I}|{_IS})(?:being )?(?:redirected|rerouted|re-routed|diverted)\b"),
+    form(ADDRESS, DONE, rf"\bnow (?:goes|ships|going|being sent|sent|set|headed)\b{_E}{{0,20}}\bnew {_WHERE}\b"),
+    # Somebody of the shop.
+    form(HAND_OFF, BEGUN, rf"{_I}{_TOLD}\b{_E}{{0,50}}\b{_SOMEBODY}\b"),
+    form(
+        HAND_OFF,
+        BEGUN,
+        rf"\b(?:i'm|we're|i am|we are){_ADV} (?:passing|forwarding|escalating|notifying|flagging|sending|reporting) "
+        rf"(?:your|this|it|the|our)\b{_E}{{0,40}}\b{_SOMEBODY}\b",
+    ),
+    form(
+        HAND_OFF,
+        UNDER_WAY,
+        rf"\b(?:i'm|we're|i am|we are){_ADV} "
+        r"(?:asking|handing|passing|transferring|forwarding|escalating|connecting|getting|calling|bringing|putting|"
+        rf"notifying|routing|looping)\b{_E}{{0,50}}\b(?:{_SOMEBODY}|through)\b",
+    ),
+    form(HAND_OFF, UNDER_WAY, rf"\b(?:i'm|we're|i am|we are){_ADV} (?:transferring|connecting|handing) (?:you|this)\b"),
+    form(
+        HAND_OFF,
+        UNDER_WAY,
+        rf"\b{_SOMEBODY}\b{_E}{{0,25}}?{_IS}(?:being )?"
+        r"(?:brought in|put through|on (?:the|their) way|taking over|joining|here now|connected)\b",
+    ),
+    form(
+        HAND_OFF,
+        BEGUN,
+        rf"\b{_SOMEBODY}\b{_E}{{0,25}}?{_IS}(?:being )?"
+        rf"(?:{_TOLD}|on it|on the case|looking|handling|reviewing|aware|working on)\b",
+    ),
+    form(
+        HAND_OFF,
+        UNDER_WAY,
+        rf"\byou(?:'re| are|'ve| have)(?: been| being)?{_ADV} (?:transferred|connected|handed|passed|put through)\b",
+    ),
+    form(
+        HAND_OFF,
+        BEGUN,
+        rf"{_IS}(?:being )?(?:handed|passed|forwarded|escalated|transferred|referred|flagged|assigned|routed)\b"
+        rf"{_E}{{0,30}}\b{_SOMEBODY}\b",
+    ),
+    form(
+        HAND_OFF,
+        BEGUN,
+        rf"\b(?:hand-?off|transfer|escalation)\b{_E}{{0,20}}?{_IS}(?:done|complete|completed|under ?way|made)\b",
+    ),
+    form(
+        HAND_OFF,
+        UNDER_WAY,
+        rf"\b{_SOMEBODY}\b{_E}{{0,20}}?(?:\bwill\b|'ll\b|\bis going to\b) (?:\w+ ){{0,2}}?{_WILL_COME}",
+        promise=True,
+    ),
+    form(
+        HAND_OFF,
+        UNDER_WAY,
+        r"\byou(?:'ll| will) (?:hear|be contacted|be helped|get an? (?:reply|answer)|be called)\b"
+        rf"{_E}{{0,15}}\b{_SOMEBODY}\b",
+        promise=True,
+    ),
+    # Something for the trouble.
+    form(
+        COMPENSATION,
+        BEGUN,
+        rf"{_I}(?:proposed|submitted|requested|passed|forwarded|put in|put forward|filed|asked|suggested|recommended|"
+        rf"applied|raised)\b{_E}{{0,50}}\b{_GOODWILL}\b",
+    ),
+    form(
+        COMPENSATION,
+        BEGUN,
+        rf"\b{_GOODWILL}\b{_E}{{0,40}}?{_IS}(?:being )?"
+        r"(?:submitted|passed on|proposed|requested|forwarded|put forward)\b",
+    ),
+    form(
+        COMPENSATION,
+        UNDER_WAY,
+        rf"{_I}(?:approved|granted|issued|added|given|gave|applied|sent|credited|arranged|awarded|paid)\b{_E}{{0,50}}"
+        rf"\b{_GOODWILL}\b",
+    ),
+    form(
+        COMPENSATION,
+        UNDER_WAY,
+        rf"\b{_GOODWILL}\b{_E}{{0,40}}?{_IS}(?:being )?"
+        r"(?:approved|granted|issued|added|credited|applied|paid|sent|awarded|agreed|on (?:its|the) way)\b",
+    ),
+    form(COMPENSATION, UNDER_WAY, rf"(?:{_I}|{_IS})compensated\b"),
+    form(COMPENSATION, UNDER_WAY, rf"(?:{_I}|{_IS})(?:granted|awarded) (?:you )?{_SUM}"),
+)
