@@ -6,12 +6,15 @@ from typing import Any, ClassVar
 from django.contrib import admin
 from django.db.models import QuerySet, TextChoices
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from agent.models import Card, Conversation, ConversationEvent, CustomerMail, Message, ModelCall, ToolCall, Turn
 from agent.states import CardState, TurnState
+from agent.usage import cached_share, dollars
 from agent.words import ACTIONS, KINDS_OF_EVENT, MACHINES
-from orders.admin_links import admin_link, list_link, register_subject
+from orders.admin_links import NOTHING, admin_link, list_link, register_subject
 from orders.admin_pages import ReadOnlyAdmin, ReadOnlyInline, WordsFilter, with_code
 from orders.models import AuditEvent
 from orders.words import register_actions, register_machines
@@ -102,6 +105,12 @@ def history_link(subject_type: str, subject_id: Any) -> str:
     return list_link(AuditEvent, str(_("Audit events about it")), **filters)
 
 
+def trace_link(conversation_id: int, turn_id: int) -> str:
+    """To the page that shows the turn step by step."""
+    address = reverse("staff-turn", args=[conversation_id, turn_id])
+    return format_html('<a href="{}">{}</a>', address, _("The turn, step by step"))
+
+
 class PartAdmin(ReadOnlyAdmin):
     """A part of a conversation: its list leads to the conversation and to the order."""
 
@@ -127,14 +136,28 @@ class TurnAdmin(PartAdmin):
         "state",
         "steps",
         "input_tokens",
+        "from_cache",
         "output_tokens",
+        "cost",
         "queued_at",
         "finished_at",
     )
     search_fields = ("=id", "=conversation__id", "conversation__order__number", "error", "model")
     list_filter = ("state", "model", "error")
     date_hierarchy = "queued_at"
-    extra_fields = ("of_order", "history")
+    extra_fields = ("of_order", "cost", "from_cache", "step_by_step", "history")
+
+    @admin.display(description=_("cost"), ordering="cost_micro")
+    def cost(self, turn: Turn) -> str:
+        return dollars(turn.cost_micro)
+
+    @admin.display(description=_("from the cache"))
+    def from_cache(self, turn: Turn) -> str:
+        return cached_share(afresh=turn.input_tokens, cached=turn.cached_tokens) or NOTHING
+
+    @admin.display(description=_("step by step"))
+    def step_by_step(self, turn: Turn) -> str:
+        return trace_link(turn.conversation_id, turn.pk)
 
     @admin.display(description=_("history"))
     def history(self, turn: Turn) -> str:
@@ -247,14 +270,28 @@ class ModelCallAdmin(PartAdmin):
         "input_tokens",
         "written_tokens",
         "cached_tokens",
+        "from_cache",
         "output_tokens",
-        "cost_micro",
+        "cost",
         "started_at",
         "ended_at",
     )
+    extra_fields = ("of_order", "cost", "from_cache", "step_by_step")
     search_fields = ("=conversation__id", "=turn__id", "conversation__order__number", "request_id")
     list_filter = ("ending", "model")
     date_hierarchy = "started_at"
+
+    @admin.display(description=_("cost"), ordering="cost_micro")
+    def cost(self, call: ModelCall) -> str:
+        return dollars(call.cost_micro)
+
+    @admin.display(description=_("from the cache"))
+    def from_cache(self, call: ModelCall) -> str:
+        return cached_share(afresh=call.input_tokens + call.written_tokens, cached=call.cached_tokens) or NOTHING
+
+    @admin.display(description=_("step by step"))
+    def step_by_step(self, call: ModelCall) -> str:
+        return trace_link(call.conversation_id, call.turn_id)
 
 
 @admin.register(CustomerMail)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from agent import people, selectors
 from agent.access import conversation_for_staff
 from agent.models import Conversation
-from backoffice.screens import receipt
+from backoffice.screens import receipt, trace
 from backoffice.screens.acting import act
 from backoffice.screens.gate import QUEUE, staff_screen
 from backoffice.screens.timeline import fold
@@ -27,6 +27,7 @@ NOTHING_NEW = 204
 def conversation(request: HttpRequest, conversation_id: int) -> HttpResponse:
     row = conversation_for_staff(request.user, conversation_id)
     context = {"here": "queue", "order": row.order, "lines": receipt.lines_of(row.order), **log_context(request, row)}
+    context["turn_rows"] = trace.rows_of(context["turns"])
     return render(request, "staff/conversation.html", context)
 
 

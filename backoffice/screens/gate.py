@@ -17,6 +17,7 @@ AnyUser = User | AbstractBaseUser | AnonymousUser
 
 # A screen is open to whoever has any one of its permissions.
 QUEUE: Final = ("agent.answer_conversation",)
+TRACE: Final = ("agent.view_modelcall",)
 ORDERS: Final = ("refunds.ask_quote", "orders.handle_shipments")
 REFUNDS: Final = ("refunds.ask_quote",)
 REDEEM: Final = ("refunds.redeem_quote",)
@@ -63,6 +64,7 @@ def permissions_of(user: AnyUser) -> dict[str, Any]:
     """What navigation and buttons ask: `may.queue`, `may.orders` …"""
     return {
         "queue": may(user, QUEUE),
+        "trace": may(user, TRACE),
         "orders": may(user, ORDERS),
         "refunds": may(user, REFUNDS),
         "redeem": may(user, REDEEM),

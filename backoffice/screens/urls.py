@@ -23,6 +23,7 @@ from backoffice.screens import (
     resend,
     returns,
     shipments,
+    trace,
 )
 from orders.converters import ORDER_NUMBER  # noqa: F401  importing it registers `order_number`
 
@@ -30,6 +31,7 @@ staff = [
     path("", queue.queue, name="staff-queue"),
     path("conversations/<int:conversation_id>/", conversations.conversation, name="staff-conversation"),
     path("conversations/<int:conversation_id>/log/", conversations.log, name="staff-conversation-log"),
+    path("conversations/<int:conversation_id>/turns/<int:turn_id>/", trace.turn, name="staff-turn"),
     path("conversations/<int:conversation_id>/take-over/", conversations.take_over, name="staff-take-over"),
     path("conversations/<int:conversation_id>/reply/", conversations.reply, name="staff-reply"),
     path("conversations/<int:conversation_id>/give-back/", conversations.give_back, name="staff-give-back"),
