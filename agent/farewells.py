@@ -99,6 +99,7 @@ FAREWELLS: Final[Mapping[str, Callable[[], str]]] = {
     "customer_spend": _day_is_full,
     "max_tokens": lambda: translate("My answer became too long and was cut. You can try again, or ask for a person."),
     "refusal": lambda: translate("I cannot help with this here."),
+    "false_claim": lambda: translate("I have said what is not so more than once, so I stopped."),
     "too_long": lambda: translate("I cannot go on with this conversation by myself. Everything that was said is kept."),
     "out_of_order": lambda: translate("The assistant is out of order at the moment. Your message is kept."),
     "busy": lambda: translate(

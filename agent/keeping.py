@@ -3,7 +3,7 @@
 import structlog
 from django.utils import translation
 
-from agent import client, endings, history, model_calls, people
+from agent import claims, client, endings, history, model_calls, people, retracting
 from agent.drafts import Draft
 from agent.endings import Ending, Keep, Repair, Retry, Words
 from agent.farewells import end_in_words
@@ -35,6 +35,11 @@ def keep(lease: Lease, reply: client.Reply, draft: Draft, request: Request) -> E
             return ending
         if not _says_anything(content):
             _say_farewell(conversation, turn, ending)
+            return None
+        said = _words(content)
+        false = claims.unfounded(conversation, said, _calls(content))
+        if false:
+            retracting.take_back(conversation, turn, request.call, draft, said, false)
             return None
         message = Message.objects.create(
             conversation=conversation,
@@ -85,6 +90,14 @@ def whole_blocks(reply: client.Reply) -> list[client.Block]:
 
 def _says_anything(content: list[client.Block]) -> bool:
     return any(block.get("type") == "tool_use" or block.get("text", "").strip() for block in content)
+
+
+def _words(content: list[client.Block]) -> str:
+    return "\n\n".join(block["text"] for block in content if block.get("type") == "text")
+
+
+def _calls(content: list[client.Block]) -> list[str]:
+    return [block["name"] for block in content if block.get("type") == "tool_use"]
 
 
 def _ask_tools(conversation: Conversation, turn: Turn, message: Message) -> None:
