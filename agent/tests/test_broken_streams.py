@@ -42,7 +42,6 @@ def order(model: Control, transactional_db: None, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("mode", BROKEN)
 def test_a_reply_that_broke_is_no_answer_and_the_next_try_is(model: Control, order: Order, mode: str) -> None:
     model.misbehave(mode, times=1)
-    model.misbehave("false_claim", times=1)
     assert work(order).state == TurnState.DONE
     assert len(texts(order)) == 1
     assert not ToolCall.objects.exists()
@@ -67,7 +66,6 @@ def test_a_model_that_stays_broken_ends_in_words_and_can_be_tried_again(
 @pytest.mark.parametrize("mode", ["cut_text", "cut_socket", "overloaded_midstream"])
 def test_half_a_reply_is_taken_off_the_page(model: Control, order: Order, mode: str) -> None:
     model.misbehave(mode, times=1)
-    model.misbehave("false_claim", times=1)
     work(order)
     assert len(ephemeral(order, "draft_dropped")) == 1
 
@@ -76,7 +74,6 @@ def test_a_model_that_falls_silent_is_not_waited_for_for_ever(model: Control, or
     settings.AGENT_MODEL_TIMEOUT_SECONDS = 0.3
     model.misbehave("stall", times=1)
     model.misbehave("stall", times=1, after="headers")
-    model.misbehave("false_claim", times=1)
     assert work(order).state == TurnState.DONE
     assert len(texts(order)) == 1
     assert len(model.requests()) == 3

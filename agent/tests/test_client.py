@@ -58,6 +58,11 @@ def test_what_cannot_be_stored_is_mended(wire: Wire) -> None:
         piece.encode()
 
 
+def test_numbers_that_no_json_can_hold_are_left_out(wire: Wire) -> None:
+    wire.frames = [START, *tool(0, '{"a": NaN, "b": [-Infinity, 1.5, 7, true], "c": 1' + "0" * 4000 + "}"), *END]
+    assert ask().content[0]["input"] == {"a": None, "b": [None, 1.5, 7, True], "c": None}
+
+
 @pytest.mark.parametrize(
     "frames",
     [

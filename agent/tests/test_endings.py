@@ -31,6 +31,7 @@ from agent.states import Author, TurnState
 from agent.tests.helpers import (
     asked,
     call,
+    ephemeral,
     hear,
     hold,
     newest_turn,
@@ -394,6 +395,7 @@ def test_a_window_that_is_full_is_made_room_in_once(model: Control, order: Order
     first, second = (len(str(entry["body"]["messages"])) for entry in model.requests()[:2])
     assert second < first
     assert "Half of" not in texts(order)
+    assert len(ephemeral(order, "draft_dropped")) == (fault == "stop reason")
     assert refused_requests(model) == [] or fault == "status"
 
 

@@ -7,7 +7,7 @@ import redis
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from agent import events, loop, stopping, turns
+from agent import events, limits, loop, stopping, turns
 from agent.models import Message, Turn
 from agent.offline.control import Control
 from agent.states import TurnState
@@ -193,7 +193,7 @@ def test_a_worker_that_goes_down_hands_its_turn_on(model: Control, redis_server:
 def test_a_turn_that_takes_every_worker_down_with_it_ends_in_words(model: Control) -> None:
     order = cast.order_5531()
     hear(order)
-    for _ in range(loop.MOST_WORKERS_LOST):
+    for _ in range(limits.MOST_WORKERS_LOST):
         hold(order)
         grow_stale(order)
     assert work(order).state == TurnState.FAILED

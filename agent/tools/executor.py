@@ -89,7 +89,7 @@ def _run_remote(lease: Lease, call_id: int, tool: Tool) -> None:
             return
         _begin(call)
         try:
-            limits.check_call(call)
+            _check_number(call)
             context = _context(conversation, call, tool)
         except Refusal as refusal:
             _refuse(conversation, call, refusal)
@@ -151,7 +151,7 @@ def _run(conversation: Conversation, call: ToolCall) -> None:
 
 
 def _outcome(conversation: Conversation, call: ToolCall, tool: Tool | None) -> Outcome:
-    limits.check_call(call)
+    _check_number(call)
     if tool is None:
         raise Refusal(
             "unknown_tool",
@@ -161,14 +161,19 @@ def _outcome(conversation: Conversation, call: ToolCall, tool: Tool | None) -> O
     return tool.handler(_context(conversation, call, tool), call.arguments)
 
 
-def _context(conversation: Conversation, call: ToolCall, tool: Tool) -> Context:
-    """Who and what the call is about. Raises a Refusal for a call that may not be run."""
+def _check_number(call: ToolCall) -> None:
+    """Raises a Refusal for a call too many: in its reply, in its turn, or the same as before."""
     if list(call.message.tool_calls.values_list("pk", flat=True)).index(call.pk) >= MAX_CALLS_PER_MESSAGE:
         raise Refusal(
             "too_many_calls",
             translate("Too many calls in one reply: this one was not run."),
             hint=translate("Make at most %(count)s calls at once.") % {"count": MAX_CALLS_PER_MESSAGE},
         )
+    limits.check_call(call)
+
+
+def _context(conversation: Conversation, call: ToolCall, tool: Tool) -> Context:
+    """Who and what the call is about. Raises a Refusal for arguments that do not fit."""
     check_arguments(tool, call.arguments)
     return Context(conversation, conversation.order, conversation.customer, call)
 
