@@ -11,6 +11,7 @@ from django.utils import timezone
 from agent import cards, events, money, turns
 from agent.models import Conversation, Turn
 from agent.states import ConversationState, ToolCallState, TurnState
+from orders import audit
 
 log = structlog.get_logger(__name__)
 QUEUED_TOO_LONG = timedelta(seconds=8)
@@ -41,8 +42,9 @@ def _turns_without_worker() -> None:
         state=TurnState.RUNNING, lease_until__lt=now
     )
     for turn in Turn.objects.filter(lost).order_by("queued_at")[:AT_ONCE]:
-        log.info("turn.found", turn=turn.pk, state=turn.state)
-        turns.send_job(turn)
+        with audit.for_the_same_request(subject_type="turn", subject_id=str(turn.pk)):
+            log.info("turn.found", conversation_id=turn.conversation_id, turn_id=turn.pk, state=turn.state)
+            turns.send_job(turn)
 
 
 def _turns_that_need_not_wait() -> None:

@@ -81,6 +81,7 @@ def move(conversation: Conversation, turn: Turn, old: str, new: str, **fields: A
 
 
 def _announce(conversation: Conversation, turn: Turn) -> None:
+    log.info("turn.moved", conversation_id=conversation.pk, turn_id=turn.pk, state=turn.state, error=turn.error)
     audit.record(
         action=f"turn.{turn.state}",
         actor=system_actor("agent", conversation_id=conversation.pk, turn_id=turn.pk),
