@@ -18,8 +18,10 @@ import redis.exceptions
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-# While one read is handed out the next pieces gather: one answer then brings those of many pages.
-GATHER_SECONDS = 0.01
+# Between two reads the next pieces gather, so that one answer brings those of many pages: a read names the streams of
+# all of them, and its cost grows with their number. Nobody notices so short a wait.
+GATHER_SECONDS_PER_PAGE = 0.0005
+LONGEST_GATHERING = 0.05
 AT_ONCE = 500
 SLACK_SECONDS = 3
 WAKING_SECONDS = 60
@@ -156,7 +158,7 @@ class Ear:
             while True:
                 asked = dict(self._cursors)
                 self._hand_out(asked, await self._answer(asked))
-                await asyncio.sleep(GATHER_SECONDS)
+                await asyncio.sleep(min(self.pages * GATHER_SECONDS_PER_PAGE, LONGEST_GATHERING))
         except Exception as error:
             # Whatever it was: pages that wait for a reader that is gone would hear nothing any more.
             for places in self._places.values():

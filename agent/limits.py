@@ -51,7 +51,7 @@ def _of_turn(turn: Turn, *, out_of_time: bool) -> Limit | None:
     if turn.failures >= MOST_WORKERS_LOST:
         # The next worker would follow those that it has taken down with it.
         return Limit("workers_lost", hand_off=True)
-    if _in_circles(turn):
+    if turn.steps > 1 and _in_circles(turn):
         return Limit("circles", hand_off=True)
     if turn.steps >= settings.AGENT_MAX_STEPS:
         return Limit("steps")

@@ -1,6 +1,6 @@
 """How fast the chat is, beside the bare SDK, in one run against the same stand-in. Prints a table; it is no test.
 
-    python -m bench.chat [--conversations 1,100,200] [--rounds 3]
+    python -m bench.chat [--conversations 1,100,200] [--rounds 3] [--tokens 300]
 
 From the customer's POST to the first text on the page's event stream. At N conversations, N turns are begun within the
 time that one reply takes, so that all of them stream at once; then the next round.
@@ -19,7 +19,6 @@ from backoffice.local.stack import Stack
 from bench import desk
 from bench.visitors import Account, Visitor, wave
 
-SPREAD_SECONDS = 2.0
 ROUNDS_ALONE = 12
 
 
@@ -50,28 +49,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--conversations", default="1,100,200", help="how many at once, one after the other")
     parser.add_argument("--rounds", type=int, default=3, help="turns per conversation where there are several")
+    parser.add_argument("--tokens", type=int, default=300, help="length of a reply; 50 come in a second")
     given = parser.parse_args()
     numbers = [int(number) for number in given.conversations.split(",")]
     with desk.running_desk() as stack:
         warm_up(stack)
         request = desk.last_request(stack)
-        results = [measure(stack, request, number, given.rounds if number > 1 else ROUNDS_ALONE) for number in numbers]
-    show(results)
+        results = [
+            measure(stack, request, number, given.rounds if number > 1 else ROUNDS_ALONE, given.tokens)
+            for number in numbers
+        ]
+    show(results, given.tokens)
 
 
 def warm_up(stack: Stack) -> None:
     """The first turns of a process import and connect; they are nobody's measure."""
-    desk.script(stack, 40)
+    desk.script(stack, 40, 50)
     uvloop.run(_visit(stack, desk.customers(20, name="warm"), 2, 0.5))
 
 
-def measure(stack: Stack, request: dict[str, object], conversations: int, rounds: int) -> Measured:
-    spread = SPREAD_SECONDS if conversations > 1 else 0.0
+def measure(stack: Stack, request: dict[str, object], conversations: int, rounds: int, tokens: int) -> Measured:
+    spread = tokens / desk.TOKENS_PER_SECOND if conversations > 1 else 0.0
     turns = conversations * rounds
-    desk.script(stack, turns + 1)
+    desk.script(stack, turns + 1, tokens)
     bare = desk.bare_sdk(stack, request, conversations, rounds, spread)
     accounts = desk.customers(conversations, name=f"n{conversations}")
-    desk.script(stack, turns)
+    desk.script(stack, turns, tokens)
     before, idle = desk.cpu_seconds(stack), psutil.cpu_times()
     visitors, seconds = uvloop.run(_visit(stack, accounts, rounds, spread))
     after, still = desk.cpu_seconds(stack), psutil.cpu_times()
@@ -114,8 +117,10 @@ def against_the_rows(visitors: list[Visitor], rounds: int) -> list[str]:
     return faults
 
 
-def show(results: list[Measured]) -> None:
-    print("\nTime from the customer's POST to the first text on the event stream, in ms; CPU per turn, in ms.")
+def show(results: list[Measured], tokens: int) -> None:
+    speed = f"first token after {desk.FIRST_TOKEN_MS} ms, then {desk.TOKENS_PER_SECOND} a second"
+    print(f"\nReplies of {tokens} tokens; the stand-in: {speed}.")
+    print("Time from the customer's POST to the first text on the event stream, in ms; CPU per turn, in ms.")
     print(
         "at once turns |  bare p50  p95 |  desk p50  p95 | added p50  p95 |  CPU bare  web+worker  ratio | not in order"
     )

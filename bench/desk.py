@@ -18,7 +18,7 @@ from backoffice.local.processes import free_port
 from backoffice.local.stack import DIRECT, ROOT, Stack
 from bench.visitors import Account
 
-FIRST_TOKEN_MS, TOKENS_PER_SECOND, REPLY_TOKENS = 300, 50, 100
+FIRST_TOKEN_MS, TOKENS_PER_SECOND = 300, 50
 UNLIMITED = {
     "CHAT_MESSAGES_PER_MINUTE": "100000",
     "AGENT_MAX_TURNS_PER_CONVERSATION": "100000",
@@ -85,9 +85,9 @@ def order_body(number: str, customer: dict[str, str]) -> dict[str, Any]:
     return body_of(number, lines=[("藍牙耳機", 1200, 1)], customer=customer)
 
 
-def script(stack: Stack, replies: int) -> None:
-    """The stand-in's next replies, `REPLY_TOKENS` long, each with a number of its own."""
-    texts = [f"{number:05d}：{REPLY}"[:REPLY_TOKENS] for number in range(replies)]
+def script(stack: Stack, replies: int, tokens: int) -> None:
+    """The stand-in's next replies, of so many tokens, each with a number of its own."""
+    texts = [f"{number:04d}：{REPLY * (tokens // len(REPLY) + 1)}"[: tokens + 3] for number in range(replies)]
     body = json.dumps({"replies": [{"text": text} for text in texts]}).encode()
     headers = {"content-type": "application/json"}
     DIRECT.open(urllib.request.Request(f"{_model(stack)}/control/script", body, headers), timeout=10).close()
