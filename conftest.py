@@ -23,6 +23,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.django_db(**options), append=False)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What a test has measured (`record_property("measured", …)`) is told at the end of every run, quiet or not."""
+    reports = [each for outcome in ("passed", "failed") for each in terminalreporter.stats.get(outcome, [])]
+    told = [str(value) for each in reports for name, value in each.user_properties if name == "measured"]
+    if told:
+        terminalreporter.section("measured")
+        terminalreporter.write_line("\n".join(told))
+
+
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
     """Let a flush empty the append-only tables. For everybody else they stay append-only, by other triggers.

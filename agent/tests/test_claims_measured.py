@@ -1,0 +1,212 @@
+"""How well claims are told from innocent words, measured on sentences that people wrote: `sentences/README.md`.
+
+The numbers are printed at the end of every run (`conftest.py`). Whoever changes the detector may look at
+the open sentences; those set aside are read here alone, and only counted.
+"""
+
+import csv
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from agent.claims import claims_in, is_founded
+from agent.deeds import CANCEL, EXCHANGE, REFUND, RESEND, Deed, deeds, numbers_of
+from agent.models import Conversation
+from agent.tests.helpers import hear, quoted, talk
+from orders.actors import agent_actor
+from orders.address import change_address
+from orders.models import Order
+from orders.tests import cast
+from orders.tests.factories import PAID_DELIVERY
+from refunds import compensation
+from refunds.models import Refund, RefundAllocation
+from refunds.redeem import redeem
+from refunds.resend import resend
+from refunds.resend_check import parse_resend
+from refunds.states import AllocationState, RefundState
+from refunds.tests.going_back import exchange, lost_earphones, requested_return
+
+pytestmark = pytest.mark.django_db
+SENTENCES: Final = Path(__file__).parent / "sentences"
+ADDRESS: Final = {
+    "recipient": "王小明",
+    "phone": "0912345678",
+    "postal_code": "106",
+    "city": "台北市",
+    "district": "大安區",
+    "street": "和平東路一段 1 號 3 樓",
+}
+# The sentences call both halves of a cancellation a refund, and words do not keep an exchange's parcel apart from one
+# that is sent again.
+ALIKE: Final = {REFUND: {REFUND, CANCEL}, EXCHANGE: {EXCHANGE, RESEND}, RESEND: {RESEND, EXCHANGE}}
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the rows say in one of the states."""
+
+    done: list[Deed]
+    numbers: frozenset[str]
+
+
+def refund_submitted() -> Order:
+    order = cast.order_5531()
+    hear(order)
+    redeem(quote_id=quoted(order).pk, actor=cast.shopper())
+    return order
+
+
+def refund_succeeded() -> Order:
+    order = refund_submitted()
+    RefundAllocation.objects.update(state=AllocationState.SUCCEEDED)
+    Refund.objects.update(state=RefundState.SUCCEEDED)
+    return order
+
+
+def return_requested() -> Order:
+    order = cast.order_5531()
+    requested_return(order, (1, 1, "changed_mind"))
+    return order
+
+
+def exchange_requested() -> Order:
+    order = cast.order_5531()
+    exchange(order)
+    return order
+
+
+def sent_again() -> Order:
+    order = lost_earphones()
+    line = order.lines.get()
+    lines = parse_resend({"lines": [{"line_item_id": line.line_item_id, "quantity": 1}]})
+    resend(order=order, lines=lines, actor=cast.shopper(), request_ref="card_1")
+    return order
+
+
+def address_changed() -> Order:
+    order = cast.place("7001", shipping=PAID_DELIVERY)
+    change_address(order=order, body=ADDRESS, actor=cast.shopper())
+    return order
+
+
+def person_called() -> Order:
+    order = cast.order_5531()
+    hear(order)
+    Conversation.objects.update(needs_person=True, waiting_since=timezone.now())
+    return order
+
+
+def compensation_proposed() -> Order:
+    order = cast.order_5531()
+    actor = agent_actor(order.customer)
+    compensation.propose(order=order, amount=200, reason="Late.", actor=actor, request_ref="1:toolu_1")
+    return order
+
+
+STATES: Final[dict[str, Callable[[], Order]]] = {
+    "-": cast.order_5531,
+    "refund.submitted": refund_submitted,
+    "refund.succeeded": refund_succeeded,
+    "return.requested": return_requested,
+    "exchange.requested": exchange_requested,
+    "resend.requested": sent_again,
+    "address.changed": address_changed,
+    "person.called": person_called,
+    "compensation.proposed": compensation_proposed,
+}
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """What is made in the body is rolled back. By hand: services that begin a transaction of their own may be in it."""
+    before = transaction.savepoint()
+    yield
+    transaction.savepoint_rollback(before)
+
+
+@pytest.fixture
+def known() -> dict[str, Known]:
+    """Read from real rows, made by the services that make them."""
+    read = {}
+    for name, make in STATES.items():
+        with undone():
+            order = make()
+            if not Conversation.objects.filter(order=order).exists():
+                hear(order)
+            read[name] = Known(deeds(talk(order)), numbers_of(order))
+    return read
+
+
+@dataclass
+class Score:
+    caught: int = 0
+    missed: int = 0
+    wronged: int = 0
+    passed: int = 0
+
+    @property
+    def precision(self) -> float:
+        return self.caught / (self.caught + self.wronged)
+
+    @property
+    def recall(self) -> float:
+        return self.caught / (self.caught + self.missed)
+
+    def told(self, name: str) -> str:
+        claims, innocent = self.caught + self.missed, self.wronged + self.passed
+        return (
+            f"claims, {name}: precision {self.precision:.3f}, recall {self.recall:.3f} "
+            f"({self.caught} of {claims} claims caught, {self.wronged} of {innocent} innocent ones taken for claims)"
+        )
+
+
+def measured(file: str, known: dict[str, Known]) -> Score:
+    score = Score()
+    with (SENTENCES / file).open(encoding="utf-8", newline="") as rows:
+        for row in csv.DictReader(rows, delimiter="\t", quoting=csv.QUOTE_NONE):
+            is_claim, is_caught = row["label"] != "none", caught(row["sentence"], row["label"], known[row["state"]])
+            score.caught += is_claim and is_caught
+            score.missed += is_claim and not is_caught
+            score.wronged += not is_claim and is_caught
+            score.passed += not is_claim and not is_caught
+    return score
+
+
+def caught(sentence: str, label: str, state: Known) -> bool:
+    """Of a claim its own kind has to be found; of an innocent sentence nothing may be."""
+    false = {claim.kind for claim in claims_in(sentence) if not is_founded(claim, state.done, state.numbers, 0)}
+    return bool(false) if label == "none" else bool(false & ALIKE.get(label, {label}))
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "least"),
+    [("open sentences", "claims_open.tsv", 0.95), ("sentences set aside", "claims_held_out.tsv", 0.85)],
+)
+def test_claims_are_told_from_innocent_words(
+    name: str, file: str, least: float, known: dict[str, Known], record_property: Callable[[str, object], None]
+) -> None:
+    score = measured(file, known)
+    record_property("measured", score.told(name))
+    assert score.precision >= least, score.told(name)
+    assert score.recall >= least, score.told(name)
+
+
+def test_there_are_as_many_sentences_as_were_asked_for() -> None:
+    """At least 120, half of them innocent; a third set aside; both languages in both."""
+    counts = {}
+    for file in ("claims_open.tsv", "claims_held_out.tsv"):
+        with (SENTENCES / file).open(encoding="utf-8", newline="") as rows:
+            read = list(csv.DictReader(rows, delimiter="\t", quoting=csv.QUOTE_NONE))
+        counts[file] = len(read)
+        innocent = sum(row["label"] == "none" for row in read)
+        assert 0.4 <= innocent / len(read) <= 0.6
+        assert {row["language"] for row in read} == {"zh", "en"}
+        assert len({row["label"] for row in read}) == 8
+    assert sum(counts.values()) >= 120
+    assert 0.3 <= counts["claims_held_out.tsv"] / sum(counts.values()) <= 0.4
