@@ -85,7 +85,7 @@ def reply_to(
     going_on: Callable[[], bool],
     seconds: float = float("inf"),
 ) -> Reply:
-    """One model call. `on_text` gets pieces as they come; `going_on` is asked at every event and may raise.
+    """One model call. `on_text` gets pieces as they come; `going_on` is asked at every sign of life and may raise.
 
     `seconds`: how long it may be silent at most, if that is less than the settings allow.
     Raises `ModelFailed`, and `Stopped` when `going_on` says no. Whether pieces already shown were worth anything is
@@ -104,9 +104,8 @@ def reply_to(
         tools=tools,
         messages=messages,
     ) as stream:
+        stream.response.stream = _Watched(stream.response.stream, going_on)
         for event in _events(stream):
-            if not going_on():
-                raise Stopped
             # Only the derived event: the wire's content_block_delta carries the same words once more.
             if event.type == "text":
                 on_text(storable(event.text))
@@ -129,12 +128,30 @@ def _open(url: str, key: str, silence: float, **request: Any) -> Iterator[Any]:
         manager.__exit__(None, None, None)
 
 
+class _Watched(httpx2.SyncByteStream):
+    """A body that asks before every piece of it whether to go on. Pings may come for ever, and the SDK hides them."""
+
+    def __init__(self, body: Any, going_on: Callable[[], bool]) -> None:
+        self._body, self._going_on = body, going_on
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._body:
+            if not self._going_on():
+                raise Stopped
+            yield piece
+
+    def close(self) -> None:
+        self._body.close()
+
+
 def _events(stream: Any) -> Iterator[Any]:
     """The stream's events; only what breaks in the SDK is a failure of the model, not what a caller does with one."""
     waiting = iter(stream)
     while True:
         try:
             event = next(waiting, None)
+        except (ModelFailed, Stopped):
+            raise
         except Exception as error:
             raise _failure(error) from error
         if event is None:

@@ -21,6 +21,7 @@ from agent.offline.usage import PromptCache, count_tokens, input_tokens
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+PING_SECONDS = 0.05
 LARGEST_BODY = 32 * 1024 * 1024
 
 
@@ -140,6 +141,8 @@ class Exchange:
             await self.send_frames(frames, rate, gone, event_lines=delivery.event_lines)
             if delivery.ending == "stall":
                 await gone
+            elif delivery.ending == "pings":
+                await self.ping(gone)
             elif delivery.ending == "clean":
                 await self.send({"type": "http.response.body", "body": b""})
             # Otherwise the answer is left without an end, and the server cuts the connection.
@@ -159,6 +162,11 @@ class Exchange:
                 return
             body = frame.encode(event_line=event_lines)
             await self.send({"type": "http.response.body", "body": body, "more_body": True})
+
+    async def ping(self, gone: "asyncio.Future[Any]") -> None:
+        while not gone.done():
+            await self.send({"type": "http.response.body", "body": Frame({"type": "ping"}).encode(), "more_body": True})
+            await asyncio.wait({gone}, timeout=PING_SECONDS)
 
     async def whole(self, message: dict[str, Any], delivery: Delivery) -> None:
         rate = self.rate(delivery)

@@ -29,6 +29,7 @@ MODES = frozenset(
         "no_event_lines",
         "overloaded_529",
         "overloaded_midstream",
+        "pings",
         "rate_limited",
         "refusal",
         "slow",

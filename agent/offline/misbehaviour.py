@@ -19,7 +19,7 @@ READING = ("get_order", "list_shipments", "list_refunds")
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """How a reply travels. `ending`: clean, cut (the connection breaks) or stall (never another byte)."""
+    """How a reply travels. `ending`: clean, cut (the connection breaks), stall (never another byte) or pings."""
 
     reply: Reply
     before: float | None = None
@@ -146,6 +146,11 @@ def _stall(plan: Plan, body: dict[str, Any]) -> Delivery:
     return Delivery(brain.reply_to(body), cut=(lambda frames: []) if nothing else cut_in_text, ending="stall")
 
 
+def _pings(plan: Plan, body: dict[str, Any]) -> Delivery:
+    """Alive, and nothing else: after the beginning of the text only pings, as long as somebody listens."""
+    return Delivery(_spoken(body), cut=cut_in_text, ending="pings")
+
+
 def _cut_text(plan: Plan, body: dict[str, Any]) -> Delivery:
     return Delivery(_spoken(body), cut=cut_in_text)
 
@@ -189,6 +194,7 @@ def _spoken(body: dict[str, Any]) -> Reply:
 TRANSPORT: dict[str, Callable[[Plan, dict[str, Any]], Delivery]] = {
     "slow": _slow,
     "stall": _stall,
+    "pings": _pings,
     "cut_text": _cut_text,
     "cut_json": _cut_json,
     "cut_socket": _cut_socket,

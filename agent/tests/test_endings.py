@@ -68,7 +68,7 @@ def coded(kind: type[BaseException]) -> bool:
 
 
 def of_sdk() -> set[str]:
-    kinds = [anthropic.AnthropicError, *below(anthropic.AnthropicError)]
+    kinds: list[type[BaseException]] = [anthropic.AnthropicError, *below(anthropic.AnthropicError)]
     return signs("anthropic", (kind for kind in kinds if not coded(kind)))
 
 
@@ -342,6 +342,22 @@ def test_silence_is_waited_for_no_longer_than_the_turn_may_take(
     assert turn.finished_at is not None
     assert turn.started_at is not None
     assert turn.finished_at - turn.started_at < timedelta(seconds=5)
+
+
+def test_a_model_that_only_pings_may_take_no_longer_than_the_turn(
+    model: Control, order: Order, settings: Settings
+) -> None:
+    settings.AGENT_MAX_TURN_SECONDS = 0.5
+    model.misbehave("pings")
+    assert work(order).error == "out_of_time"
+    assert len(model.requests()) == 1
+
+
+def test_a_worker_that_is_told_to_leave_does_not_wait_for_a_model_that_only_pings(model: Control, order: Order) -> None:
+    model.misbehave("pings", times=1)
+    with working(order, model):
+        stopping.requested.set()
+    assert newest_turn(order).state == TurnState.QUEUED
 
 
 # --- mending ---

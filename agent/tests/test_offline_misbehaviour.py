@@ -108,6 +108,17 @@ def test_any_error_in_mid_stream_arrives_by_its_type(model: OfflineModel, client
     assert (refused.value.status_code, refused.value.type) == (200, "authentication_error")
 
 
+def test_pings_keep_a_stream_alive_that_says_nothing(model: OfflineModel, client: anthropic.Anthropic) -> None:
+    model.control.misbehave("pings")
+    client = client.with_options(timeout=httpx2.Timeout(0.3, connect=20))
+    tools: Any = definitions()
+    with client.messages.with_streaming_response.create(
+        model="claude-sonnet-5-5", max_tokens=500, messages=WISH, tools=tools, stream=True
+    ) as answer:
+        lines = (line for line in answer.iter_lines() if line == "event: ping")
+        assert [next(lines) for _ in range(10)]
+
+
 def test_overloaded_in_mid_stream_is_a_status_error_with_status_200(
     model: OfflineModel, client: anthropic.Anthropic
 ) -> None:
@@ -230,6 +241,6 @@ def test_every_mode_is_tried_here() -> None:
     tried = {
         "api_error_500", "cut_json", "cut_socket", "cut_text", "empty", "error", "error_midstream", "false_claim",
         "hostile", "loop_forever", "malformed_arguments", "max_tokens", "no_event_lines", "overloaded_529",
-        "overloaded_midstream", "rate_limited", "refusal", "slow", "stall", "ten_parallel", "unknown_tool",
+        "overloaded_midstream", "pings", "rate_limited", "refusal", "slow", "stall", "ten_parallel", "unknown_tool",
     }  # fmt: skip
     assert tried == MODES
