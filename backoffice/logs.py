@@ -55,7 +55,11 @@ class JsonLines(structlog.stdlib.ProcessorFormatter):
 
 
 def configure_structlog() -> None:
-    """Structlog hands its lines to Python's logging, which `LOGGING` in the settings sends through `JsonLines`."""
+    """Structlog hands its lines to Python's logging, which `LOGGING` in the settings sends through `JsonLines`.
+
+    So do the warnings of libraries, which else are lines of their own on the console.
+    """
+    logging.captureWarnings(True)
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,

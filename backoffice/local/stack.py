@@ -196,7 +196,7 @@ class Stack:
         self._add("web", "-m", "uvicorn", "backoffice.asgi:application", *options)
 
     def _start_workers(self) -> None:
-        celery = ("-m", "celery", "-A", "backoffice")
+        celery = ("-m", "celery", "--quiet", "-A", "backoffice")  # no banner between the lines of JSON
         quiet = ("--without-gossip", "--without-mingle", "--loglevel", "INFO")
         worker = (*celery, "worker", "-P", "threads", *quiet)
         for name, (queues, threads) in WORKERS.items():

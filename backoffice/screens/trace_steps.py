@@ -82,12 +82,12 @@ def _draw(steps: Iterable[Step], scale: Scale) -> None:
 
 
 def seconds(length: timedelta) -> str:
-    """0.042 s, 3.2 s, 2 min 5 s: as exactly as matters."""
+    """0.042 s, 3.21 s, 42.5 s, 2 min 5 s: as exactly as matters."""
     value = length.total_seconds()
     if value < 1:
         return _("%(number)s s") % {"number": f"{value:.3f}"}
     if value < 60:
-        return _("%(number)s s") % {"number": f"{value:.1f}"}
+        return _("%(number)s s") % {"number": f"{value:.2f}" if value < 10 else f"{value:.1f}"}
     return _("%(minutes)s min %(seconds)s s") % {"minutes": int(value) // 60, "seconds": int(value) % 60}
 
 

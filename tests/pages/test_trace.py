@@ -86,7 +86,7 @@ def test_a_request_shows_tokens_cost_cached_share_first_words_and_its_number_at_
     said = page(order)
     for each in ("Request to the model 1", "tool_use", "0.300 s", "2,000 tokens", "90%", "US$0.0043", "req_011abc"):
         assert each in said
-    assert "2.0 s" in said
+    assert "2.00 s" in said
 
 
 def test_an_attempt_that_failed_stands_before_the_one_that_worked_with_the_words_that_were_taken_back(
@@ -230,7 +230,8 @@ def test_the_shortest_step_can_be_seen_and_none_sticks_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("length", "said"), [(0.0421, "0.042 s"), (3.21, "3.2 s"), (125.4, "2 min 5 s"), (0.9999, "1.000 s")]
+    ("length", "said"),
+    [(0.0421, "0.042 s"), (3.21, "3.21 s"), (42.46, "42.5 s"), (125.4, "2 min 5 s"), (0.9999, "1.000 s")],
 )
 def test_lengths_are_told_as_exactly_as_matters(length: float, said: str) -> None:
     with translation.override("en"):

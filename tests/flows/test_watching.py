@@ -1,0 +1,67 @@
+"""Watching the whole desk: one id leads from a customer's message through web and workers, and /metrics tells of it."""
+
+import json
+from typing import Any
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from backoffice.local.stack import Stack
+from tests.flows.chat import another_5531, open_refund_card
+from tests.stack import Visitor, wait_until
+
+
+def lines_of(stack: Stack, process: str) -> list[dict[str, Any]]:
+    """The log of a process; a line that is no JSON object fails here. One that is being written is left out."""
+    whole, _, _ = (stack.folder / "logs" / f"{process}.log").read_text(encoding="utf-8").rpartition("\n")
+    return [json.loads(line) for line in whole.splitlines()]
+
+
+def test_one_id_leads_from_the_message_to_the_card_in_the_logs_of_web_and_worker(stack: Stack) -> None:
+    number = another_5531(stack, "watched")
+    with Visitor(stack, "ming") as ming:
+        said = ming.post(
+            f"/orders/{number}/chat/messages/",
+            {"text": "耳機殼還沒寄到，我不想等了"},
+            headers={"Accept": "application/json"},
+        )
+    open_refund_card(stack, number)
+    request_id = said.headers["X-Request-ID"]
+
+    def whole_turn() -> list[dict[str, Any]]:
+        mine = [line for line in lines_of(stack, "chat_worker") if line.get("request_id") == request_id]
+        return mine if any(line.get("state") == "waiting" for line in mine) else []
+
+    of_the_turn = wait_until(whole_turn)
+    (posted,) = [
+        line for line in lines_of(stack, "web") if line["event"] == "request.done" and line["request_id"] == request_id
+    ]
+    assert posted["route"].endswith("chat/messages/")
+    (turn_id,) = {line["turn_id"] for line in of_the_turn if "turn_id" in line}
+    (job,) = {line["job_id"] for line in of_the_turn}
+    assert {"turn.moved", "model.called", "tool.called"} <= {line["event"] for line in of_the_turn}
+    others = [line for line in lines_of(stack, "chat_worker") if line.get("turn_id") == turn_id]
+    assert others == [line for line in of_the_turn if "turn_id" in line], "no line of the turn is without the request"
+    assert job
+
+
+def test_every_process_writes_json_and_nothing_else(stack: Stack) -> None:
+    for process in ("web", "chat_worker", "money_worker", "sweep_worker", "beat"):
+        assert all({"event", "level", "timestamp"} <= line.keys() for line in lines_of(stack, process)), process
+
+
+def test_the_numbers_of_the_running_desk_tell_of_the_turn(stack: Stack) -> None:
+    def numbers() -> dict[str, float]:
+        with Visitor(stack, "admin") as admin:
+            page = admin.get("/metrics").text
+        return {
+            sample.name + "".join(sample.labels.values()): sample.value
+            for family in text_string_to_metric_families(page)
+            for sample in family.samples
+            if family.name.startswith("refund_desk_")
+        }
+
+    told = wait_until(lambda: (found := numbers()).get("refund_desk_turn_duration_seconds_countwaiting") and found)
+    assert told["refund_desk_worker_upchat"] == told["refund_desk_numbers_updatabase"] == 1
+    assert told["refund_desk_queue_jobschat"] == 0
+    assert told["refund_desk_first_text_seconds_count"] >= 1
+    assert sum(value for name, value in told.items() if name.startswith("refund_desk_model_cost_dollars_total")) > 0
