@@ -27,7 +27,8 @@ log = structlog.get_logger(__name__)
 LOOK_SECONDS = 15
 WITHOUT_REDIS_SECONDS = 1
 MAX_ID = 36  # two 64-bit numbers at most, so that no query can overflow
-PING = b": ping\n\n"
+# An event and no comment: a page can hear it, and so notices when it hears nothing any more.
+PING = b"event: ping\ndata: {}\n\n"
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from django.utils.translation import get_language
 from django.views.decorators.http import require_GET, require_POST
 
-from agent import intake, stream
+from agent import intake, presence, stream
 from agent.access import current_conversation
 from orders.access import Shopper, order_for_shopper, shopper_of
 from orders.errors import Refusal
@@ -76,9 +76,13 @@ def ask_for_person(request: HttpRequest, number: str) -> HttpResponse:
 
 @require_GET
 async def events(request: HttpRequest, number: str) -> HttpResponseBase:
-    """Everything is read and checked before the response starts; after that no database connection stays with it."""
+    """Everything is read and checked before the response starts; after that no database connection stays with it.
+
+    `?after=` is what a page knows that opens a new stream by itself: it cannot send the header.
+    """
     order_id, customer_id = await sync_to_async(_whose)(request, number)
-    position = stream.parse_event_id(request.headers.get("Last-Event-ID", "")) or stream.Position()
+    last = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
+    position = stream.parse_event_id(last) or stream.Position()
     response = StreamingHttpResponse(
         stream.follow(
             order_id=order_id,
@@ -106,8 +110,11 @@ def _may_stay(request: HttpRequest, number: str) -> bool:
 
 
 def _whose(request: HttpRequest, number: str) -> tuple[int, int]:
+    """Order and customer of a page that is open now, which is noted: they need no mail of what they see."""
     try:
         shopper = _shopper(request)
-        return order_for_shopper(shopper, number).pk, shopper.customer.pk
+        order_id = order_for_shopper(shopper, number).pk
+        presence.seen(order_id, shopper.customer.pk)
+        return order_id, shopper.customer.pk
     finally:
         connections.close_all()

@@ -55,7 +55,7 @@ class Page:
                 chunk = await anext(self.source)
                 frame = parsed(chunk)
                 self.pings += chunk == stream.PING
-                if frame:
+                if frame and chunk != stream.PING:
                     self.frames.append(frame)
         return self
 

@@ -120,6 +120,8 @@ function adoptable(data) {
 }
 
 function setDraft(key, text) {
+  // One reply is written at a time: another one that is still here has ended while nobody listened.
+  for (const other of drafts.keys()) if (other !== key) handlers.draft_dropped({ draft: other });
   const draft = drafts.get(key) ?? { item: log.bubble({ author: "agent" }) };
   draft.text = text;
   log.change(() => {
@@ -171,7 +173,7 @@ const stream = new Stream(root.dataset.events, root.dataset.lastEvent, {
     place.hidden = yes;
   },
   newConversation() {
-    drafts.clear();
+    for (const key of drafts.keys()) handlers.draft_dropped({ draft: key });
     slot("failed").hidden = slot("closed").hidden = slot("person").hidden = true;
     root.dataset.closed = "false";
     showOwner(null);

@@ -1,7 +1,16 @@
-// The page's ear: an EventSource that is opened again whenever it ends, and never applies a durable event twice.
+// The page's ear: an EventSource that is opened again whenever it ends or falls silent, and never applies a durable
+// event twice. Each new one says what the page has, so that the server begins behind it.
 const DURABLE = ["message", "work", "card", "status", "turn", "conversation"];
 const EPHEMERAL = ["draft", "delta", "draft_dropped"];
+const SHORTEST_PAUSE = 1000;
 const LONGEST_PAUSE = 15000;
+// A connection that stood so long was a good one: the next pause is short again.
+const GOOD_AFTER = 1000;
+// The server says something every 15 seconds. Whoever hears nothing for so long has a connection that died quietly,
+// as after an hour of sleep.
+const SILENCE = 40000;
+const NO_ANSWER = 10000;
+const LOOK_EVERY = 5000;
 
 // "12-34": event 34 of conversation 12.
 function position(id) {
@@ -13,26 +22,41 @@ export class Stream {
   constructor(address, lastEvent, { apply, connected, newConversation }) {
     Object.assign(this, { address, apply, connected, newConversation });
     this.at = position(lastEvent);
-    this.pause = 1000;
+    this.pause = SHORTEST_PAUSE;
     // A page that slept, or came back from the back button, has a dead connection without knowing it.
     window.addEventListener("pageshow", (event) => event.persisted && this.open());
     window.addEventListener("online", () => this.open());
+    document.addEventListener("resume", () => this.#look());
+    document.addEventListener("visibilitychange", () => this.#look());
+    setInterval(() => this.#look(), LOOK_EVERY);
   }
 
   open() {
     clearTimeout(this.timer);
+    this.timer = null;
     this.source?.close();
-    const source = (this.source = new EventSource(this.address));
+    this.heard = Date.now();
+    this.opened = 0;
+    const { conversation, number } = this.at;
+    const after = conversation ? `?after=${conversation}-${number}` : "";
+    const source = (this.source = new EventSource(this.address + after));
     source.addEventListener("open", () => {
-      this.pause = 1000;
+      this.opened = this.heard = Date.now();
       this.connected(true);
     });
     source.addEventListener("error", () => this.#broken(source));
+    source.addEventListener("ping", () => (this.heard = Date.now()));
     for (const kind of DURABLE) source.addEventListener(kind, (event) => this.#durable(kind, event));
-    for (const kind of EPHEMERAL) source.addEventListener(kind, (event) => this.apply(kind, JSON.parse(event.data)));
+    for (const kind of EPHEMERAL) source.addEventListener(kind, (event) => this.#ephemeral(kind, event));
+  }
+
+  #ephemeral(kind, event) {
+    this.heard = Date.now();
+    this.apply(kind, JSON.parse(event.data));
   }
 
   #durable(kind, event) {
+    this.heard = Date.now();
     const next = position(event.lastEventId);
     const { conversation, number } = this.at;
     if (next.conversation < conversation || (next.conversation === conversation && next.number <= number)) return;
@@ -41,12 +65,20 @@ export class Stream {
     this.apply(kind, JSON.parse(event.data));
   }
 
+  // The browser's own way of coming back knows no patience: every page of a server that restarts would come at once.
   #broken(source) {
     if (source !== this.source) return;
+    source.close();
     this.connected(false);
-    // While it is CONNECTING the browser tries again by itself, with the last event's id.
-    if (source.readyState !== EventSource.CLOSED) return;
-    this.timer = setTimeout(() => this.open(), this.pause);
+    if (this.opened && Date.now() - this.opened > GOOD_AFTER) this.pause = SHORTEST_PAUSE;
+    this.timer = setTimeout(() => this.open(), this.pause * (0.5 + Math.random() / 2));
     this.pause = Math.min(this.pause * 2, LONGEST_PAUSE);
+  }
+
+  #look() {
+    const patience = this.opened ? SILENCE : NO_ANSWER;
+    if (!this.source || this.timer || Date.now() - this.heard < patience) return;
+    this.connected(false);
+    this.open();
   }
 }
