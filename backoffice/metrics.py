@@ -7,7 +7,7 @@ a thread of its own, at most every ten seconds and under a time limit, so that /
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TookTooLong
 from dataclasses import dataclass, field
@@ -175,7 +175,7 @@ def _now() -> Sums:
     return sums
 
 
-def _by(sums: Sums, name: str, all_of_them: "list[str] | list[MailState]", groups: tallies.Rows) -> None:
+def _by(sums: Sums, name: str, all_of_them: Sequence[str], groups: tallies.Rows) -> None:
     """One number per label, 0 where there is no row: a series that is missing looks like one that is fine."""
     found = dict(groups.annotate(number=Count("pk")).order_by())
     for label in all_of_them:

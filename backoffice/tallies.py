@@ -136,7 +136,8 @@ def count_history(rows: Rows) -> Iterator[tuple[Sample, float]]:
 
 
 def _counted(groups: Rows) -> Rows:
-    return groups.annotate(number=Count("pk")).order_by()
+    counted: Rows = groups.annotate(number=Count("pk")).order_by()
+    return counted
 
 
 def _legs(rows: Rows) -> Iterator[tuple[Sample, float]]:
@@ -166,7 +167,8 @@ def _ends_of_work(rows: Rows) -> Rows:
     # A turn that had waited, or that nobody had begun, was not worked on when it ended.
     worked = ends.filter(before=f"turn.{TurnState.RUNNING}")
     first = Subquery(spoke.values("first_text_at")[:1], output_field=DateTimeField())
-    return worked.annotate(first=first).values_list("action", "queued_at", "at", "first").order_by()
+    told: Rows = worked.annotate(first=first).values_list("action", "queued_at", "at", "first").order_by()
+    return told
 
 
 def observed(name: str, labels: tuple[str, ...], seconds: float) -> Iterator[tuple[Sample, float]]:

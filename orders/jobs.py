@@ -21,6 +21,8 @@ Result = TypeVar("Result")
 log = structlog.get_logger(__name__)
 # Custom headers of Celery's messages; the names must be none that Celery uses itself.
 REQUEST_ID = "request_id"
+# Where a job keeps what has to be unbound after it.
+BOUND = "bound_for_log"
 
 
 def enqueue_on_commit(task: "Task[Any, Any]", *args: Any) -> None:
@@ -49,12 +51,12 @@ def _say_for_whom(task: "Task[Any, Any]", task_id: str, **kwargs: Any) -> None:
     if not task.request.is_eager:
         # A thread of the pool has run other jobs before; what one of them left bound would be told of this one.
         structlog.contextvars.clear_contextvars()
-    task.request.bound_for_log = structlog.contextvars.bind_contextvars(**bound)
+    setattr(task.request, BOUND, structlog.contextvars.bind_contextvars(**bound))
 
 
 @task_postrun.connect
 def _say_no_more(task: "Task[Any, Any]", **kwargs: Any) -> None:
-    structlog.contextvars.reset_contextvars(**getattr(task.request, "bound_for_log", {}))
+    structlog.contextvars.reset_contextvars(**getattr(task.request, BOUND, {}))
 
 
 def _caused_by(task: "Task[Any, Any]") -> dict[str, str]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import structlog
+from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
@@ -97,7 +98,7 @@ def test_a_tool_call_says_what_it_came_to_under_the_models_own_id(model: Control
     assert [ran["tool_call_id"], refused["tool_call_id"]] == ids
     assert (ran["state"], ran["code"], refused["code"]) == ("answered", "", "unknown_tool")
     assert ran["duration_ms"] >= 0
-    assert all(each.started_at <= each.answered_at for each in ToolCall.objects.all())
+    assert not ToolCall.objects.exclude(started_at__lte=F("answered_at")).exists()
 
 
 def test_lines_of_libraries_name_the_tool_call_that_they_were_written_in(lines: Lines) -> None:
@@ -163,7 +164,7 @@ def test_a_job_works_under_the_id_of_the_request_that_caused_it_and_leaves_nothi
 ) -> None:
     order = cast.order_5531()
     hear(order)
-    run_turn.apply(args=[newest_turn(order).pk], headers={"request_id": "r-9"}, throw=True)
+    run_turn.apply(args=(newest_turn(order).pk,), headers={"request_id": "r-9"}, throw=True)
     moved = [line for line in about(lines, "turn.moved") if line["state"] in {"running", "done"}]
     assert [(line["request_id"], bool(line["job_id"])) for line in moved] == [("r-9", True)] * 2
     assert AuditEvent.objects.get(action="turn.done").correlation["request_id"] == "r-9"

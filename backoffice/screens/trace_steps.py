@@ -1,6 +1,6 @@
 """What happened in one turn, in order: its states, what was said, requests to the model, tool calls and cards."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -17,7 +17,7 @@ from orders.models import AuditEvent
 
 # A customer's words are kept just before their turn is queued, in the same transaction.
 JUST_BEFORE: Final = timedelta(seconds=2)
-TONES: Final = {TurnState.WAITING: "wait", TurnState.DONE: "good", TurnState.FAILED: "bad"}
+TONES: Final[Mapping[str, str]] = {TurnState.WAITING: "wait", TurnState.DONE: "good", TurnState.FAILED: "bad"}
 CARD_TONES: Final = {CardState.OPEN: "info", CardState.CONFIRMED: "good", CardState.EXPIRED: "wait"}
 # Endings of a request that are what was hoped for.
 GOOD_ENDINGS: Final = frozenset({"end_turn", "tool_use", "stop_sequence", "pause_turn"})
@@ -98,7 +98,7 @@ def _move(event: AuditEvent) -> Step:
         "move",
         event.at,
         _("Turn: %(state)s") % {"state": TurnState(state).label},
-        tone=TONES.get(TurnState(state), ""),
+        tone=TONES.get(state, ""),
         facts=[(_("reason"), why)] if why else [],
     )
 

@@ -60,7 +60,11 @@ def test_the_numbers_of_the_running_desk_tell_of_the_turn(stack: Stack) -> None:
             if family.name.startswith("refund_desk_")
         }
 
-    told = wait_until(lambda: (found := numbers()).get("refund_desk_turn_duration_seconds_countwaiting") and found)
+    def told_of_a_turn() -> dict[str, float]:
+        found = numbers()
+        return found if "refund_desk_turn_duration_seconds_countwaiting" in found else {}
+
+    told = wait_until(told_of_a_turn)
     assert told["refund_desk_worker_upchat"] == told["refund_desk_numbers_updatabase"] == 1
     assert told["refund_desk_queue_jobschat"] == 0
     assert told["refund_desk_first_text_seconds_count"] >= 1
