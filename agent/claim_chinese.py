@@ -46,10 +46,10 @@ _PAID = (
 _PAPERS = r"(?:申請|單|手續|流程|作業|案件|程序)?"
 _SWAP = r"(?:退換貨|換貨|更換|換新|換一|換成|交換|換好|換了)"
 _NEW = r"(?:新品|新的|新耳機|新貨|替換品|換貨商品|全新|更換的)"
-_LEFT = r"(?:寄出|出貨|寄送|發出|送出|配送|出發|上路|寄|在路上|發貨)"
+_LEFT = r"(?:路上|寄出|出貨|寄送|發出|送出|配送|出發|上路|寄|在路上|發貨)"
 _AGAIN = (
     r"(?:重新寄|重新出貨|重新配送|重新發貨|重新安排(?:寄送|出貨|配送)|補寄|重寄|再寄|又寄|另寄|補發|重發|"
-    r"補出貨|補送|重送|再出一|再補|另外寄)"
+    r"補出貨|補送|重送|再出貨|再出一|再補|另外寄)"
 )
 _PLACE = r"(?:地址|收件(?!箱)|寄送地|寄送資|寄件地|配送地|配送資|送貨地|送貨資|門市|取貨地|取貨店|電話|聯絡方式)"
 _CHANGED = r"(?:更新|變更|修改|更改|更正|調整|改|換)"
@@ -59,10 +59,10 @@ _PASS = (
     r"回報|反映|告知|知會|移交|提交|提報|送交|上報|通報|升級|找|叫|委請|邀請|指派|拜託)"
 )
 _COMES = r"(?:接手|接管|加入|在線|介入|上線|接過|趕來|過來)"
-_SEES_TO_IT = r"(?:收到|處理|協助|接到|受理|開始|看|跟進)"
+_SEES_TO_IT = r"(?:查看|了解|確認|收到|處理|協助|接到|受理|開始|看|跟進)"
 _GIFT = r"(?:補償|賠償|購物金|優惠券|優惠碼|折價券|折扣碼|點數|回饋金|慰問金|禮券|抵用券|紅利)"
 _GRANT = r"(?:核准|批准|同意|通過|發放|發送|發給|提供|贈送|匯入|送|給|存入|加|匯|入帳|放|撥|發|爭取到)"
-_PROPOSE = r"(?:提出|提交|申請|轉達|轉交|轉給|送出|呈報|反映|回報|建議|送交|提報|上呈)"
+_PROPOSE = r"(?:提出|提交|申請|轉達|轉交|轉給|送出|呈報|反映|回報|爭取|建議|送交|提報|上呈)"
 
 CHINESE: Final = (
     # Money. “已為您申請退款” says less than “已退款”.
@@ -82,16 +82,22 @@ CHINESE: Final = (
     form(REFUND, DONE, rf"{_FOR}{_T}{{0,18}}(?:退款|退費|退錢|刷退|退(?!貨|換)){_T}{{0,14}}(?:了|囉|啦|完成|完畢)"),
     form(REFUND, DONE, rf"{_MONEY}{_T}{{0,10}}(?:退|匯|打|還|存|轉|撥)(?!貨|換){_T}{{0,12}}(?:了|囉|啦|完成|成功)"),
     form(REFUND, DONE, rf"(?:您|你|帳戶|卡片){_T}{{0,6}}已經?{_T}{{0,4}}收到{_T}{{0,8}}(?:退款|款項|\d元)"),
+    form(REFUND, DONE, rf"{_MONEY}{_T}{{0,6}}(?:已經?|都){_T}{{0,2}}在{_T}{{0,6}}(?:帳|卡)"),
+    form(REFUND, DONE, rf"退還?給?(?:您|你){_T}{{0,14}}(?:了|囉)"),
+    form(REFUND, DONE, r"(?:^|都|全)退(?:好|完)了|(?:已經?|都)退(?:了|囉|您|給)"),
+    form(REFUND, BEGUN, r"(?:退款|退費)(?:的?申請)?(?:通過|核准|受理|成立|送出)(?:了|囉)"),
     # Goods that will not be sent. “已取消退款申請” is about a button that was declined.
     form(
         CANCEL, DONE, rf"{_DONE}{_T}{{0,14}}取消(?![^,並且和]{{0,8}}(?:申請|退款|退貨|換貨|確認|按鈕|操作|變更|請求))"
     ),
     form(CANCEL, DONE, rf"{_FOR}{_T}{{0,12}}取消{_T}{{0,8}}(?:了|囉|好|完成|成功)"),
     form(CANCEL, DONE, r"取消(?:完成|成功|完畢|好了|了$|囉)"),
+    form(CANCEL, DONE, rf"{_DONE}{_T}{{0,10}}(?:作廢|註銷)"),
     form(CANCEL, DONE, rf"{_DONE}{_T}{{0,12}}從(?:這筆)?訂單{_T}{{0,4}}(?:移除|刪除|拿掉|刪掉)"),
     # Goods that come back.
     form(RETURN, UNDER_WAY, r"(?:已經?|剛)(?:收到|簽收|驗收)[^,。]{0,8}退(?:回|貨|還)(?!的?(?:申請|要求|需求|請求))"),
     form(RETURN, UNDER_WAY, rf"退換?貨{_W}{{0,8}}已經?{_W}{{0,4}}(?:收到|驗收|入庫)"),
+    form(RETURN, UNDER_WAY, r"退回(?:來)?的?[^,]{0,10}已經?[^,]{0,4}(?:收到|入庫|驗收)"),
     form(RETURN, BEGUN, rf"{_DONE}{_T}{{0,14}}(?:退貨|退換貨){_NOT_ABOUT}"),
     form(
         RETURN,
@@ -102,6 +108,7 @@ CHINESE: Final = (
     form(RETURN, BEGUN, rf"{_FOR}{_T}{{0,12}}退換?貨{_T}{{0,8}}{_OVER}"),
     form(RETURN, BEGUN, rf"{_FOR}{_T}{{0,8}}(?:{_WELL}|約了|開了){_T}{{0,8}}(?:退貨|到府收|收件)"),
     form(RETURN, BEGUN, rf"退換?貨{_T}{{0,8}}{_FOR}{_T}{{0,4}}{_WELL}"),
+    form(RETURN, BEGUN, rf"(?:物流|司機|宅配|貨運){_T}{{0,4}}已經?{_T}{{0,4}}(?:排|安排|約){_T}{{0,8}}(?:收|取)"),
     form(RETURN, BEGUN, rf"{_DONE}{_T}{{0,8}}(?:安排|預約|通知|約){_T}{{0,12}}(?:收件|取件|收貨|回收|到府)"),
     # Goods for goods.
     form(EXCHANGE, DONE, rf"{_NEW}{_T}{{0,10}}(?:已經?|剛|正在){_T}{{0,6}}{_LEFT}"),
@@ -122,9 +129,10 @@ CHINESE: Final = (
     form(RESEND, BEGUN, rf"{_AGAIN}{_T}{{0,10}}{_ALL}{_T}{{0,6}}(?:{_BEGIN}|{_WELL}|完成)"),
     form(RESEND, BEGUN, rf"{_FOR}{_T}{{0,12}}{_AGAIN}{_T}{{0,10}}(?:了|好|妥|完成|囉)"),
     form(RESEND, BEGUN, rf"{_FOR}{_T}{{0,8}}{_WELL}{_T}{{0,8}}{_AGAIN}"),
+    form(RESEND, BEGUN, rf"{_AGAIN}送?中$"),
     form(RESEND, BEGUN, rf"{_AGAIN}{_T}{{0,8}}(?:成立|{_WELL}|好了|完成|了$)"),
     # Where it goes.
-    form(ADDRESS, DONE, rf"{_PLACE}{_T}{{0,16}}{_ALL}{_T}{{0,10}}(?:{_CHANGED}|登記|生效|儲存|存好|設定)"),
+    form(ADDRESS, DONE, rf"{_PLACE}{_T}{{0,16}}{_ALL}{_T}{{0,10}}(?:{_CHANGED}|登記|生效|寫入|套用|ok|儲存|存好|設定)"),
     form(ADDRESS, DONE, rf"{_DONE}{_T}{{0,14}}{_CHANGED}{_T}{{0,10}}{_PLACE}"),
     form(ADDRESS, DONE, rf"{_DONE}{_T}{{0,10}}{_PLACE}{_T}{{0,8}}{_CHANGED}"),
     form(ADDRESS, DONE, rf"{_DONE}{_T}{{0,8}}改(?:寄|送|配|投|為寄|成寄)"),
@@ -137,7 +145,10 @@ CHINESE: Final = (
     form(HAND_OFF, BEGUN, rf"{_DONE}{_T}{{0,6}}(?:升級|上報|通報|呈報|提報)"),
     form(HAND_OFF, UNDER_WAY, rf"{_WHO}{_T}{{0,8}}(?:已經?|正在|剛|在){_T}{{0,10}}{_COMES}"),
     form(HAND_OFF, UNDER_WAY, rf"已經?有{_W}{{0,4}}{_WHO}{_W}{{0,8}}{_COMES}"),
-    form(HAND_OFF, BEGUN, rf"{_WHO}{_T}{{0,8}}(?:已經?|正在|剛|在){_T}{{0,10}}{_SEES_TO_IT}"),
+    form(HAND_OFF, UNDER_WAY, rf"把{_W}{{0,10}}(?:交給|轉給|轉交|交由){_W}{{0,4}}{_WHO}{_W}{{0,4}}(?:了|囉)"),
+    form(HAND_OFF, UNDER_WAY, rf"{_DONE}{_W}{{0,8}}排隊{_W}{{0,6}}{_WHO}"),
+    form(HAND_OFF, UNDER_WAY, rf"{_WHO}(?:馬上|很快|等等|稍後|立刻)就?(?:到|來)", promise=True),
+    form(HAND_OFF, BEGUN, rf"{_WHO}{_T}{{0,8}}(?:已經?|正在|剛|在){_W}{{0,10}}{_SEES_TO_IT}"),
     form(HAND_OFF, BEGUN, rf"已經?有{_W}{{0,4}}{_WHO}{_W}{{0,8}}{_SEES_TO_IT}"),
     form(
         HAND_OFF,
@@ -167,6 +178,7 @@ CHINESE: Final = (
     form(COMPENSATION, BEGUN, rf"{_DONE}{_W}{{0,14}}{_PROPOSE}{_W}{{0,16}}{_GIFT}"),
     form(COMPENSATION, BEGUN, rf"{_GIFT}{_W}{{0,18}}{_ALL}{_W}{{0,8}}{_PROPOSE}"),
     form(COMPENSATION, BEGUN, rf"(?:{_FOR}|{_DONE}){_W}{{0,10}}把{_W}{{0,8}}{_GIFT}{_W}{{0,10}}{_PROPOSE}"),
+    form(COMPENSATION, UNDER_WAY, rf"(?:核准|批准|同意|通過)了{_W}{{0,10}}{_GIFT}"),
     form(COMPENSATION, UNDER_WAY, rf"{_DONE}{_T}{{0,14}}{_GRANT}{_W}{{0,16}}{_GIFT}"),
     form(COMPENSATION, UNDER_WAY, rf"{_GIFT}{_T}{{0,18}}{_ALL}{_T}{{0,10}}{_GRANT}"),
     form(COMPENSATION, UNDER_WAY, rf"{_DONE}{_T}{{0,6}}(?:補償|賠償|賠){_NOT_ABOUT}"),

@@ -36,13 +36,13 @@ _SHIPPED = (
     r"out for delivery)"
 )
 _SOMEBODY = (
-    r"(?:colleagues?|humans?|person|people|agent|team|supervisor|manager|staff|representative|rep|specialist|someone|"
+    r"(?:colleagues?|teammates?|humans?|person|people|agent|team|supervisor|manager|staff|representative|rep|specialist|someone|"
     r"warehouse|department|operator|member|coworker|associate|support)"
 )
 _TOLD = (
     r"(?:asked|called|notified|informed|contacted|alerted|told|handed|passed|transferred|forwarded|escalated|"
     r"connected|referred|looped|assigned|flagged|brought|messaged|paged|pinged|requested|reported|routed|summoned|"
-    r"reached out|put|let)"
+    r"reached out|raised|put|let)"
 )
 _EDITED = (
     r"(?:updated|changed|corrected|modified|replaced|edited|amended|switched|fixed|saved|set|moved|adjusted|entered|"
@@ -60,12 +60,12 @@ _ARRIVED = (
     r"(?:credited|returned|sent back|transferred|put back|given back|back\b|in your account|on your card|paid|arrived|"
     r"landed|deposited|posted|reached|reversed|voided)"
 )
-_ONE_MORE = r"(?:another|second|new|fresh|replacement) (?:parcel|package|shipment|box|copy)"
+_ONE_MORE = r"(?:another|second|new|fresh|replacement) (?:parcel|package|shipment|box|copy|one)"
 _NEW_ONE = r"(?:replacement|new (?:one|pair|item|unit|earphones|headphones|case))"
 _PICK_UP = r"(?:pick[- ]?up|collection|courier|collect)"
 _WILL_COME = (
     r"(?:answer|reply|contact|reach|take over|get back|be with|join|call|follow up|handle|be in touch|respond|email|"
-    r"get in touch|write|help|assist|see to)"
+    r"get in touch|write|help|assist|see to|take (?:it|this|care)|come)"
 )
 
 ENGLISH: Final = (
@@ -96,6 +96,9 @@ ENGLISH: Final = (
     form(REFUND, DONE, rf"{_I}(?:refunded|reimbursed|repaid|paid (?:you )?back|credited|reversed the charge)\b"),
     form(REFUND, DONE, rf"{_IS}(?:marked as )?(?:refunded|reimbursed|repaid|paid back)\b"),
     form(REFUND, DONE, rf"\b{_CASH}\b{_E}{{0,30}}?{_IS}{_ARRIVED}"),
+    form(REFUND, DONE, rf"{_SUM} (?:refunded|reimbursed|paid back)\b"),
+    form(REFUND, DONE, rf"\brefund\b{_E}{{0,30}}\b(?:hit|reached|landed|arrived (?:on|in))\b"),
+    form(REFUND, DONE, rf"\b(?:card|account)\b{_E}{{0,20}}?{_IS}credited\b"),
     form(
         REFUND,
         DONE,
@@ -153,6 +156,7 @@ ENGLISH: Final = (
     ),
     form(RETURN, BEGUN, rf"{_I}{_MADE}\b{_E}{{0,40}}\breturn\b(?! (?:window|policy|period|button|request form))"),
     form(RETURN, BEGUN, rf"\breturn\b{_E}{{0,40}}?{_IS}(?:being )?{_MADE}\b"),
+    form(RETURN, BEGUN, rf"^\W*(?:your |the )?return(?: request)? {_MADE}\b"),
     form(RETURN, BEGUN, rf"\breturn\b(?: request)?{_E}{{0,20}}{_THROUGH}"),
     form(RETURN, BEGUN, rf"{_I}(?:sent|emailed|mailed|generated|created)\b{_E}{{0,20}}\breturn label\b"),
     form(RETURN, BEGUN, rf"\breturn label\b{_E}{{0,20}}?{_IS}(?:sent|emailed|mailed|created|ready|generated)\b"),
@@ -169,6 +173,12 @@ ENGLISH: Final = (
         BEGUN,
         rf"\b(?:exchange|swap|replacement)\b{_E}{{0,40}}?{_IS}(?:being )?(?:{_MADE}|ordered|reserved)\b",
     ),
+    form(
+        EXCHANGE,
+        BEGUN,
+        rf"\b{_NEW_ONE}\b{_E}{{0,30}}?{_IS}(?:being )?(?:packed|prepared|reserved|on order|confirmed)\b",
+    ),
+    form(EXCHANGE, BEGUN, rf"^\W*(?:your |the )?(?:exchange|swap|replacement)(?: request)? {_MADE}\b"),
     form(EXCHANGE, BEGUN, rf"\b(?:exchange|swap)\b(?: request)?{_E}{{0,20}}{_THROUGH}"),
     form(EXCHANGE, BEGUN, rf"(?:{_I}|{_IS})(?:reserved|put|set)\b{_E}{{0,25}}(?:\b{_NEW_ONE}\b{_E}{{0,10}})?\baside\b"),
     # The same once more.
@@ -188,13 +198,22 @@ ENGLISH: Final = (
         r"\b(?:again|once more|a second time|another)\b",
     ),
     form(RESEND, DONE, rf"\b{_ONE_MORE}\b{_E}{{0,30}}?(?:{_IS}(?:being )?{_SHIPPED}|\b(?:left|went out)\b)"),
+    form(
+        RESEND,
+        BEGUN,
+        rf"\b{_ONE_MORE}\b{_E}{{0,20}}?{_IS}(?:being )?(?:packed|prepared)\b|\bon its way (?:to you )?again\b",
+    ),
     form(RESEND, DONE, rf"{_I}{_SHIPPED}\b{_E}{{0,20}}\b{_ONE_MORE}\b"),
     form(RESEND, BEGUN, rf"\b(?:reshipment|re-shipment|resend|redelivery)\b{_E}{{0,30}}?{_IS}(?:being )?{_MADE}\b"),
     # Where it goes.
     form(ADDRESS, DONE, rf"{_I}{_EDITED}\b{_E}{{0,40}}\b{_WHERE}\b"),
     form(ADDRESS, DONE, rf"\b{_WHERE}\b{_E}{{0,40}}?{_IS}(?:being )?{_EDITED}\b"),
     form(ADDRESS, DONE, rf"\b{_WHERE}\b (?:updated|changed|corrected|saved)\b"),
+    form(ADDRESS, DONE, rf"\b{_WHERE}\b{_E}{{0,20}}?{_IS}(?:in (?:the|our) system|in place|on file now)\b"),
     form(ADDRESS, DONE, rf"(?:{_I}|{_IS})(?:being )?(?:redirected|rerouted|re-routed|diverted)\b"),
+    form(
+        ADDRESS, DONE, rf"{_I}(?:updated|changed)\b{_E}{{0,10}}\bwhere\b|\border\b{_E}{{0,10}}\bnow (?:goes|ships) to\b"
+    ),
     form(ADDRESS, DONE, rf"\bnow (?:goes|ships|going|being sent|sent|set|headed)\b{_E}{{0,20}}\bnew {_WHERE}\b"),
     # Somebody of the shop.
     form(HAND_OFF, BEGUN, rf"{_I}{_TOLD}\b{_E}{{0,50}}\b{_SOMEBODY}\b"),
@@ -216,7 +235,7 @@ ENGLISH: Final = (
         HAND_OFF,
         UNDER_WAY,
         rf"\b{_SOMEBODY}\b{_E}{{0,25}}?{_IS}(?:being )?"
-        r"(?:brought in|put through|on (?:the|their) way|taking over|joining|here now|connected)\b",
+        r"(?:brought in|put through|on (?:the|their) way|taking over|joining|joined|coming|here now|connected)\b",
     ),
     form(
         HAND_OFF,
@@ -280,4 +299,6 @@ ENGLISH: Final = (
     ),
     form(COMPENSATION, UNDER_WAY, rf"(?:{_I}|{_IS})compensated\b"),
     form(COMPENSATION, UNDER_WAY, rf"(?:{_I}|{_IS})(?:granted|awarded) (?:you )?{_SUM}"),
+    form(COMPENSATION, UNDER_WAY, rf"{_IS}(?:agreed to|approved|granted)\b{_E}{{0,30}}\b{_GOODWILL}\b"),
+    form(COMPENSATION, UNDER_WAY, rf"{_SUM}{_E}{{0,20}}?{_IS}(?:granted|awarded)\b"),
 )

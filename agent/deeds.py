@@ -64,6 +64,8 @@ class Deed:
 _REFUNDS: Final[Mapping[str, Reach]] = {
     RefundState.PENDING_APPROVAL: Reach.BEGUN,
     RefundState.UNKNOWN: Reach.BEGUN,
+    # Refused by the provider: it stays asked for, and a person sees to it.
+    RefundState.FAILED: Reach.BEGUN,
     RefundState.PENDING: Reach.UNDER_WAY,
     RefundState.SUCCEEDED: Reach.DONE,
 }
@@ -130,8 +132,7 @@ def _of_refunds(order: Order) -> Iterator[Deed]:
         if refund.state == RefundState.FAILED:
             yield Deed(HAND_OFF, Reach.BEGUN)  # staff were alerted (`refunds/alerts.py`)
         cancels = refund.quote is not None and refund.quote.action == QuoteAction.CANCEL
-        # After a refusal by the provider the goods stay cancelled.
-        if cancels and (reach is not None or refund.state == RefundState.FAILED):
+        if cancels and reach is not None:
             yield Deed(CANCEL, Reach.DONE)
     for reach, amount in sums.items():
         yield Deed(REFUND, reach, frozenset({amount}))
