@@ -1,0 +1,116 @@
+"""All pages of a process read Redis over one connection; each still gets everything after its own cursor, in order."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+import redis
+
+from agent import ears
+from agent.ears import Ear, Place
+
+KEY = "refund-desk:chat:1:1"
+LOOK = 5.0
+
+
+@asynccontextmanager
+async def an_ear() -> AsyncIterator[Ear]:
+    async with ears.listening(os.environ["REDIS_URL"], LOOK) as ear:
+        yield ear
+
+
+def run(scene: Callable[[], Awaitable[None]]) -> None:
+    asyncio.run(asyncio.wait_for(scene(), 20))  # type: ignore[arg-type]
+
+
+def tell(server: redis.Redis, *texts: str, key: str = KEY) -> list[str]:
+    return [server.xadd(key, {"data": text}).decode() for text in texts]
+
+
+async def heard(place: Place, count: int) -> list[str]:
+    """The first so many things that come, and not one more."""
+    found: list[str] = []
+    while len(found) < count:
+        found += [entry["data"] for _, entry in await place.next(LOOK)]
+    return found
+
+
+def test_fifty_pages_take_one_connection_for_reading(redis_server: redis.Redis) -> None:
+    async def scene() -> None:
+        before = len(redis_server.client_list())
+        async with an_ear() as ear:
+            places = [await ear.join(f"{KEY}{number}", ears.BEGINNING) for number in range(50)]
+            for number in range(50):
+                tell(redis_server, f"for {number}", key=f"{KEY}{number}")
+            assert [await heard(place, 1) for place in places] == [[f"for {number}"] for number in range(50)]
+            assert len(redis_server.client_list()) - before <= 1 + ears.CONNECTIONS_FOR_ASKING
+        assert len(redis_server.client_list()) <= before
+
+    run(scene)
+
+
+def test_a_page_that_comes_while_a_read_waits_is_heard_at_once(redis_server: redis.Redis) -> None:
+    async def scene() -> None:
+        async with an_ear() as ear:
+            await ear.join("refund-desk:chat:2:2", ears.BEGINNING)
+            await asyncio.sleep(0.2)  # the reader waits now, for a stream that stays silent
+            place = await ear.join(KEY, ears.BEGINNING)
+            tell(redis_server, "one")
+            async with asyncio.timeout(LOOK / 2):
+                assert await heard(place, 1) == ["one"]
+
+    run(scene)
+
+
+def test_a_page_further_back_gets_everything_and_the_one_ahead_nothing_twice(redis_server: redis.Redis) -> None:
+    async def scene() -> None:
+        first, *_ = tell(redis_server, "one", "two", "three")
+        async with an_ear() as ear:
+            ahead = await ear.join(KEY, ears.BEGINNING)
+            assert await heard(ahead, 3) == ["one", "two", "three"]
+            behind = await ear.join(KEY, first)
+            tell(redis_server, "four")
+            assert await heard(behind, 3) == ["two", "three", "four"]
+            assert await heard(ahead, 1) == ["four"]
+
+    run(scene)
+
+
+def test_an_answer_for_a_place_that_has_moved_back_meanwhile_is_not_handed_out() -> None:
+    async def scene() -> None:
+        async with an_ear() as ear:
+            await ear.join(KEY, "5-0")
+            behind = await ear.join(KEY, "2-0")
+            ear._hand_out({KEY: "5-0"}, {KEY: [("6-0", {"data": "six"})]})
+            ear._hand_out({KEY: "2-0"}, {KEY: [(f"{number}-0", {"data": str(number)}) for number in range(3, 7)]})
+            assert await heard(behind, 4) == ["3", "4", "5", "6"]
+
+    run(scene)
+
+
+def test_pages_are_told_when_redis_breaks_and_can_come_back(redis_server: redis.Redis) -> None:
+    async def scene() -> None:
+        async with an_ear() as ear:
+            place = await ear.join(KEY, ears.BEGINNING)
+            await asyncio.sleep(0.1)
+            redis_server.client_kill_filter(_type="normal", skipme=True)
+            with pytest.raises(ears.BROKEN):
+                await place.next(LOOK)
+            ear.leave(KEY, place)
+            again = await ear.join(KEY, ears.BEGINNING)
+            tell(redis_server, "one")
+            assert await heard(again, 1) == ["one"]
+
+    run(scene)
+
+
+def test_a_page_that_reads_nothing_does_not_fill_the_memory() -> None:
+    async def scene() -> None:
+        place = Place(ears.BEGINNING)
+        place.put([(f"{number}-0", {"data": ""}) for number in range(1, ears.MOST_WAITING + 2)])
+        with pytest.raises(TimeoutError):
+            await place.next(LOOK)
+
+    run(scene)
