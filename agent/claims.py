@@ -131,9 +131,11 @@ def _asserted(clause: str, topics: frozenset[Kind], *, taught: bool) -> list[Cla
         if not _TOPICS[REFUND].search(clause):
             found.pop(REFUND, None)
     claims = list(found.values()) or [Claim(kind, Reach.BEGUN, clause) for kind in _done_with(clause, topics)]
-    denied = guards.DENIES.search(clause)
-    numbers = [] if denied else numbers_in(clause)
-    return claims + [Claim(_KINDS_OF_NUMBERS[each[:2]], Reach.BEGUN, clause, number=each) for each in numbers]
+    return claims + [
+        Claim(_KINDS_OF_NUMBERS[number[:2]], Reach.BEGUN, clause, number=number)
+        for number in numbers_in(clause)
+        if not guards.DENIES.search(clause.split(number)[0])
+    ]
 
 
 def _is_taken_back(form: Form, clause: str, match: re.Match[str], *, taught: bool) -> bool:

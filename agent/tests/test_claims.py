@@ -1,0 +1,119 @@
+"""What in a text is taken for a claim: written in any way, and only where it is asserted."""
+
+from decimal import Decimal
+
+import pytest
+
+from agent.claims import claims_in
+from agent.offline.phrases import PHRASES
+
+# What the stand-in says before anything is done. A real model offers, asks and explains in the same ways.
+OFFERS = (
+    "offer_",
+    "can_",
+    "look",
+    "which",
+    "quoting",
+    "press",
+    "why",
+    "eta_",
+    "parcel_",
+    "declined_",
+    "compensation_how",
+)
+FILLED = {
+    "goods": "藍牙耳機",
+    "amount": "NT$230",
+    "account": "尾號 4242 的卡片",
+    "to": "（退到尾號 4242 的卡片）",
+    "why": "380 − 150 = 230",
+    "address": "台北市大安區和平東路 1 號",
+    "product": "黑色耳機",
+    "found": "黑色耳機",
+    "date": "9/23",
+    "carrier": "（黑貓）",
+    "earliest": "10/1",
+    "latest": "10/2",
+    "list": "耳機、耳機殼",
+}
+
+
+def kinds(text: str) -> list[str]:
+    return [claim.kind for claim in claims_in(text)]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "已退款 NT$230。",
+        "已退款ＮＴ＄２３０。",
+        "已 退 款 NT$230",
+        "**已退款** NT$230",
+        "已\u200b退款 NT$230",
+        "已經幫您退款 230 元",
+        "已经帮您退款 230 元",
+        "已「退款」 NT$230",
+    ],
+)
+def test_the_same_claim_is_found_however_it_is_written(written: str) -> None:
+    (claim,) = claims_in(written)
+    assert (claim.kind, claim.amounts) == ("refund", {Decimal(230)})
+
+
+@pytest.mark.parametrize(
+    "innocent",
+    [
+        "退款了嗎？",
+        "您說已經退款了，我查一下。",
+        "您寫道：「客服說已經幫您退款 NT$230」。",
+        "如果已經退款，這裡會顯示編號。",
+        "按下確認後，NT$230 會退回您的卡片。",
+        "還沒有退款。",
+        "退款一般會在 7 天內入帳。",
+        "Has it been refunded?",
+        "You wrote that you have been refunded.",
+        "Once you press, NT$230 has been refunded.",
+        "It has not been refunded.",
+        "Refunds are paid to the original card.",
+        "I will refund it when you press.",
+    ],
+)
+def test_what_only_asks_supposes_quotes_denies_or_looks_ahead_is_no_claim(innocent: str) -> None:
+    assert kinds(innocent) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "已幫您退款 NT$230，還需要其他協助嗎？",
+        "沒問題，已經退款了。",
+        "您提到耳機殼還沒到，我已經幫您退款。",
+        "I can confirm that NT$230 has been refunded. Anything else?",
+        "You mentioned the case, so I've refunded it.",
+        "Don't worry, I've refunded it.",
+    ],
+)
+def test_innocent_words_beside_a_claim_do_not_hide_it(said: str) -> None:
+    assert kinds(said) == ["refund"]
+
+
+def test_it_is_done_claims_what_was_spoken_of_just_before() -> None:
+    assert kinds("關於退貨，已經幫您辦好了。") == ["return"]
+    assert kinds("You asked about the exchange. It's done.") == ["exchange"]
+    assert kinds("已經幫您辦好了。") == []
+
+
+def test_naming_a_number_claims_that_there_is_such_a_record() -> None:
+    (claim,) = claims_in("退款編號是 rf_7Kd2mQ。")
+    assert (claim.kind, claim.number) == ("refund", "rf_7kd2mq")
+    assert kinds("找不到 rf_7Kd2mQ。") == []
+
+
+def test_passing_on_a_proposal_is_not_calling_a_colleague_into_the_chat() -> None:
+    assert kinds("您的補償申請已經轉給同事。") == ["compensation"]
+
+
+@pytest.mark.parametrize("name", sorted(name for name in PHRASES if name.startswith(OFFERS)))
+def test_offers_questions_and_reasons_are_no_claims(name: str) -> None:
+    for phrase in PHRASES[name]:
+        assert kinds(phrase.format_map({**FILLED, "missing": "電話"})) == []
