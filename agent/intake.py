@@ -66,7 +66,11 @@ def _keep(locked: Conversation, actor: Actor, text: str, language: str, client_r
 
 
 def try_again(*, conversation: Conversation) -> bool:
-    """Queue a new turn after one has failed. False if there is nothing to try again."""
+    """Queue a new turn after one has failed. False if there is nothing to try again.
+
+    It counts as a message: raises `Refusal` `too_many_messages` for a flood.
+    """
+    _within_limit(conversation.customer)
     with events.writing(conversation.pk) as locked:
         last = locked.turns.order_by("-id").first()
         over = locked.owner_id is not None or locked.state == ConversationState.CLOSED
@@ -147,7 +151,7 @@ def _within_limit(customer: Customer) -> None:
         raise Refusal(
             "too_many_messages",
             translate("That was a lot of messages at once. Please wait %(seconds)s seconds.") % {"seconds": wait},
-            hint=translate("What you have sent so far is kept; send this one again after that."),
+            hint=translate("What you have sent so far is kept; go on after that, or ask for a person."),
             retryable=True,
             status=429,
             details={"retry_after": wait},

@@ -62,7 +62,10 @@ def _refused(request: HttpRequest, number: str, refusal: Refusal) -> HttpRespons
 
 @require_POST
 def retry(request: HttpRequest, number: str) -> HttpResponse:
-    queued = intake.try_again(conversation=current_conversation(_shopper(request), number))
+    try:
+        queued = intake.try_again(conversation=current_conversation(_shopper(request), number))
+    except Refusal as refusal:
+        return _refused(request, number, refusal)
     return _answer(request, number, {"queued": queued}, 202)
 
 

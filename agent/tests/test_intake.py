@@ -3,6 +3,7 @@
 import pytest
 import redis
 from django.db import transaction
+from django.utils import translation
 from pytest_django import Settings
 
 from agent import intake, people
@@ -64,6 +65,24 @@ def test_a_flood_is_refused_with_a_wait_and_nothing_of_it_is_kept(order: Order, 
     assert (refused.value.code, refused.value.status, refused.value.retryable) == ("too_many_messages", 429, True)
     assert 1 <= refused.value.details["retry_after"] <= 60
     assert Message.objects.count() == 3
+
+
+def test_the_wait_is_explained_and_a_person_offered(order: Order, settings: Settings) -> None:
+    settings.CHAT_MESSAGES_PER_MINUTE = 1
+    hear(order)
+    with pytest.raises(Refusal) as refused, translation.override("en"):
+        hear(order, "one too many")
+    assert "Please wait" in refused.value.message
+    assert "ask for a person" in refused.value.hint
+
+
+def test_trying_again_counts_as_a_message(order: Order, settings: Settings) -> None:
+    settings.CHAT_MESSAGES_PER_MINUTE = 2
+    hear(order)
+    assert not intake.try_again(conversation=talk(order))
+    with pytest.raises(Refusal) as refused:
+        intake.try_again(conversation=talk(order))
+    assert refused.value.code == "too_many_messages"
 
 
 def test_the_limit_is_each_customers_own(order: Order, settings: Settings) -> None:
