@@ -4,14 +4,18 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import connections
 from django.test import AsyncClient
+from django.utils import timezone
 from pytest_django import Settings
 
 from agent import ears, events, people, stream
+from agent.models import Conversation
 from agent.stream import Position, parse_event_id
 from agent.tests.helpers import hear, talk, until
 from orders.models import Order
@@ -396,5 +400,43 @@ def test_the_address_streams_what_came_after_the_browsers_last_event(order: Orde
         async with aclosing(aiter(answer.streaming_content)) as source:
             page = await Page(source).has(expected[-1])
         assert page.ids() == expected[2:]
+
+    run(scene)
+
+
+def test_a_page_that_opens_a_new_stream_says_in_the_address_what_it_has(order: Order) -> None:
+    async def scene() -> None:
+        client = AsyncClient()
+        await in_db(client.force_login)(await in_db(cast.customer_user)("ming"))
+        expected = await in_db(saved)(order)
+        answer: Any = await client.get(f"/orders/5531/chat/events/?after={expected[1]}")
+        async with aclosing(aiter(answer.streaming_content)) as source:
+            page = await Page(source).has(expected[-1])
+        assert page.ids() == expected[2:]
+
+    run(scene)
+
+
+def seen_at(order: Order) -> datetime | None:
+    try:
+        return talk(order).seen_at
+    finally:
+        connections.close_all()  # this thread's, which nobody else would close
+
+
+def test_while_the_page_is_open_the_customer_counts_as_there(order: Order) -> None:
+    async def scene() -> None:
+        client = AsyncClient()
+        await in_db(client.force_login)(await in_db(cast.customer_user)("ming"))
+        assert await in_db(seen_at)(order) is None
+        answer: Any = await client.get("/orders/5531/chat/events/")
+        assert await in_db(seen_at)(order)
+        long_ago = timezone.now() - timedelta(minutes=5)
+        await in_db(Conversation.objects.filter(order=order).update)(seen_at=long_ago)
+        async with aclosing(aiter(answer.streaming_content)) as source:
+            await Page(source).pinged(3)
+        again = await in_db(seen_at)(order)
+        assert again
+        assert again > long_ago + timedelta(minutes=4)
 
     run(scene)
