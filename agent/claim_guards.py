@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 ASKS: Final = re.compile(
-    r"嗎|呢$|是否|有沒有|是不是|請問|"
+    r"嗎|呢$|是否|與否|能否|有沒有|是不是|請問|"
     r"^(?:and |so |or )?(?:has|have|had|did|do|does|is|are|was|were|will|would|could|can|shall|should|may|when|what|"
     r"which|why|how|who)\b"
 )
@@ -19,9 +19,12 @@ SUPPOSES: Final = re.compile(
     r"\b(?:if|once(?! more| again)|when|whenever|until|unless|before|as soon as|as long as|whether|in case|suppose|"
     r"provided|should you|only after|for example|after (?:you|we|the|your|it|they))\b"
 )
+# What somebody else says, or what has become of somebody else's order.
 QUOTES: Final = re.compile(
     r"(?:您|你|顧客|客人|對方|他們?|她)(?:剛才|剛剛|之前|先前|上次|前面|有|也|一直)?"
     r"(?:說|提到|提及|表示|寫|認為|以為|覺得|聲稱|反映|問)(?!的|明)|意思是|"
+    r"(?:朋友|家人|別人|其他(?:顧客|客人|人))的|別的訂單|另一(?:筆|張)訂單|"
+    r"\b(?:your friend(?:'s)?|another order|other (?:customers?|orders?)|someone else(?:'s)?)\b|"
     r"\b(?:you|customer|they|he|she) (?:also |just |have |had )?(?:said|say|says|mention(?:ed)?|wrote|told|"
     r"claim(?:ed)?|asked|think|thought|believed?|feel|were told|wonder(?:ed)?)\b|"
     r"\baccording to\b|\byour message\b|\bmeans\b"
