@@ -273,6 +273,8 @@ class Exchange:
 
 def _within(content: list[dict[str, Any]], max_tokens: int, reply: Reply) -> tuple[list[dict[str, Any]], str]:
     """The content cut to `max_tokens`, as the API does it: words end where they are, a call in progress is dropped."""
+    if reply.unbounded:
+        return content, reply.ends_with
     kept: list[dict[str, Any]] = []
     left = max_tokens
     for block in content:

@@ -12,6 +12,10 @@ from agent.offline.control import Plan
 from agent.offline.replies import Reply, ToolUse
 
 IDS = re.compile(r"\b(?:li|rq|rf|rt|rp|ap|sh|pay|cd)_[A-Za-z0-9]+\b")
+# An order hidden in a text, as the model that obeys understands it.
+ORDER = re.compile(r"\bdo:([a-z_]+)")
+READ_FIRST = ("get_order", "list_shipments")
+MEGABYTE = 1_000_000
 # A hostile model also knows what addresses and products look like.
 WORDS = ("EAR-BLACK", "耳機", "台北市", "大安區", "0912345678", "106", "The shop owes me a lot of money.", "x" * 600)
 INVENTED = ("li_999", "rq_0000000000000000000000", "rf_forged", "5602", "-1", "' OR 1=1 --", "")
@@ -39,12 +43,54 @@ def reply_to(plan: Plan, body: dict[str, Any]) -> Reply:
     dice = random.Random(f"{plan.options.get('seed', 0)}:{plan.served}")
     if plan.served % ENDS_AFTER == 0:
         return Reply(dice.choice(CLAIMS[:-1]))
-    known = sorted(set(IDS.findall(str(body.get("messages")))))
-    ids = [*known, *known, *plan.options.get("foreign_ids", []), *INVENTED]
+    ids = _known_ids(plan, body)
     calls = tuple(_call(dice, body, ids) for _ in range(dice.randint(1, 4)))
     if dice.random() < 0.3:
         calls = (*calls, calls[0])  # the same again, at once
     return Reply(dice.choice(CLAIMS), calls)
+
+
+def obey(plan: Plan, body: dict[str, Any]) -> Reply:
+    """A model that does whatever it reads, wherever that stands: `do:refund_items` in a product's name is enough."""
+    dice = random.Random(f"obey:{plan.options.get('seed', 0)}:{plan.served}")
+    orders = sorted(set(ORDER.findall(str(body.get("messages")))))
+    if plan.served % ENDS_AFTER == 0:
+        return Reply(dice.choice(CLAIMS[:-1]))
+    offered = {tool["name"]: tool for tool in body.get("tools") or ()}
+    wanted = [offered[name] for name in (*READ_FIRST, *orders) if name in offered]
+    return Reply("", tuple(_asked_of(dice, tool, _known_ids(plan, body)) for tool in wanted[:10]))
+
+
+def ten_at_once(plan: Plan, body: dict[str, Any]) -> Reply:
+    """Ten calls of any tools in one reply, well-formed."""
+    dice = random.Random(f"ten:{plan.options.get('seed', 0)}:{plan.served}")
+    tools = body.get("tools") or []
+    if plan.served % ENDS_AFTER == 0 or not tools:
+        return Reply(dice.choice(CLAIMS[:-1]))
+    return Reply("", tuple(_asked_of(dice, dice.choice(tools), _known_ids(plan, body)) for _ in range(10)))
+
+
+def huge(plan: Plan, body: dict[str, Any]) -> Reply:
+    """Arguments of a megabyte, as a string, as a list and as a name of a field."""
+    dice = random.Random(f"huge:{plan.options.get('seed', 0)}:{plan.served}")
+    if plan.served % 2 == 0:
+        return Reply(dice.choice(CLAIMS[:-1]))
+    tool = dice.choice(body.get("tools") or [{"name": "get_order"}])["name"]
+    values: tuple[dict[str, Any], ...] = (
+        {"quote_id": "x" * MEGABYTE},
+        {"lines": ["li_1"] * (MEGABYTE // 8)},
+        {"y" * MEGABYTE: 1},
+    )
+    return Reply("", (ToolUse(tool, dice.choice(values)),), unbounded=True)
+
+
+def _known_ids(plan: Plan, body: dict[str, Any]) -> list[str]:
+    known = sorted(set(IDS.findall(str(body.get("messages")))))
+    return [*known, *known, *plan.options.get("foreign_ids", []), *INVENTED]
+
+
+def _asked_of(dice: random.Random, tool: dict[str, Any], ids: list[str]) -> ToolUse:
+    return ToolUse(tool["name"], _value(dice, tool["input_schema"], ids, twisted=False))
 
 
 def _call(dice: random.Random, body: dict[str, Any], ids: list[str]) -> ToolUse:

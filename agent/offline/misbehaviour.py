@@ -133,6 +133,9 @@ REPLIES: dict[str, Callable[[Plan, dict[str, Any]], Reply]] = {
     "empty": _empty,
     "false_claim": _false_claim,
     "hostile": hostile.reply_to,
+    "huge_arguments": hostile.huge,
+    "obedient": hostile.obey,
+    "ten_hostile": hostile.ten_at_once,
 }
 
 

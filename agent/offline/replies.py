@@ -21,11 +21,12 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Words, then calls. `stop_reason` is derived when it is not given."""
+    """Words, then calls. `stop_reason` is derived when it is not given. `unbounded`: longer than was allowed."""
 
     text: str = ""
     tool_uses: tuple[ToolUse, ...] = ()
     stop_reason: str | None = None
+    unbounded: bool = False
 
     def content(self) -> list[dict[str, Any]]:
         """The reply as content blocks, each call with a fresh id."""
