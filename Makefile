@@ -5,12 +5,14 @@ PYTHON := .venv/bin/python
 DEMO_FOLDER := .demo
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-input
 
-.PHONY: help demo demo-reset test lint format messages
+.PHONY: help demo demo-reset test test-long lint format messages bench
 
 help:
 	@echo "make demo        run the desk on http://localhost:8000 (PORT=8001 make demo for another port)"
 	@echo "make demo-reset  clear the demo's data"
 	@echo "make test        run every test (ARGS='-k refund' for some)"
+	@echo "make bench       measure what a story costs and how fast the chat is (about 5 minutes)"
+	@echo "make test-long   the generated conversations with a hostile model, a thousand of them"
 	@echo "make lint        check style, types and who imports whom"
 	@echo "make format      let ruff rewrite what it can"
 	@echo "make messages    bring the translation files up to date with the sources"
@@ -23,6 +25,15 @@ demo-reset: .venv/runtime.stamp
 
 test: .venv/dev.stamp
 	@CHROMIUM=$$($(PYTHON) -m backoffice.local.chromium) && export CHROMIUM && $(PYTHON) -m backoffice.local.suite $(ARGS)
+
+# Prints what the story of order 5531 costs, and how fast the chat is beside the bare SDK.
+bench: .venv/dev.stamp
+	@$(PYTHON) -m bench.story
+	@$(PYTHON) -m bench.chat $(ARGS)
+
+test-long: export HOSTILE_CONVERSATIONS ?= 1000
+test-long: .venv/dev.stamp
+	@$(PYTHON) -m pytest tests/generated/test_hostile_conversations.py -q $(ARGS)
 
 # mypy reads the settings, so they must be readable; nothing connects to these addresses.
 lint: export SECRET_KEY = read-while-types-are-checked-and-never-used
