@@ -166,7 +166,8 @@ class Ear:
                     place.end(ConnectionError(str(error)))
 
     async def _answer(self, asked: dict[str, str]) -> dict[str, list[Entry]]:
-        waiting = self._reading.xread(dict(asked), count=AT_ONCE, block=max(int(self._look_seconds * 1000), 1))
+        streams: dict[Any, Any] = dict(asked)
+        waiting = self._reading.xread(streams, count=AT_ONCE, block=max(int(self._look_seconds * 1000), 1))
         answer: Any = await in_time(waiting, self._look_seconds + SLACK_SECONDS)
         if not answer:
             return {}

@@ -61,7 +61,8 @@ def add(
     """
     told = dict(data)
     with connection.cursor() as cursor:
-        cursor.execute(_NEXT_EVENT, [conversation.pk, kind, Jsonb(told), tells and tells.pk, timezone.now()])
+        values: list[Any] = [conversation.pk, kind, Jsonb(told), tells.pk if tells else None, timezone.now()]
+        cursor.execute(_NEXT_EVENT, values)
         number, pk = cursor.fetchone()
     conversation.last_event = number
     event = ConversationEvent(pk=pk, conversation=conversation, number=number, kind=kind, data=told, tells=tells)
@@ -97,10 +98,10 @@ def _publish(key: str, fields: dict[str, str], *, durable: bool = False) -> None
     command = ("XADD", key, "MAXLEN", "~", KEPT_IN_REDIS, "*", *entry)
     try:
         if not durable:
-            carrier().execute_command(*command)
+            carrier().execute_command(*command)  # type: ignore[no-untyped-call]
             return
         with carrier().pipeline(transaction=False) as pipe:
-            pipe.execute_command(*command)
+            pipe.execute_command(*command)  # type: ignore[no-untyped-call]
             pipe.expire(key, STREAM_LIFE_SECONDS)
             pipe.execute()
     except redis.RedisError as error:

@@ -133,4 +133,4 @@ def _of(pid: int) -> float:
             continue
         total += times.user + times.system
     times = process.cpu_times()
-    return total + times.children_user + times.children_system
+    return float(total + times.children_user + times.children_system)

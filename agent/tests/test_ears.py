@@ -22,11 +22,11 @@ async def an_ear() -> AsyncIterator[Ear]:
 
 
 def run(scene: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(asyncio.wait_for(scene(), 20))  # type: ignore[arg-type]
+    asyncio.run(asyncio.wait_for(scene(), 20))
 
 
 def tell(server: redis.Redis, *texts: str, key: str = KEY) -> list[str]:
-    return [server.xadd(key, {"data": text}).decode() for text in texts]
+    return [bytes(server.xadd(key, {"data": text})).decode() for text in texts]  # type: ignore[arg-type]
 
 
 async def heard(place: Place, count: int) -> list[str]:

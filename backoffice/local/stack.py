@@ -24,10 +24,10 @@ from backoffice.local.supervisor import Program, Supervisor
 ROOT = Path(__file__).resolve().parents[2]
 READY_WITHIN = 120.0
 # Who works on which queues, with how many threads. A turn waits for the model nearly all its life: a thread that waits
-# costs little, a customer who waits for a thread waits long. Refunds wait for the gateway. The third worker has a thread
-# for each sweep, two more for steps of money that wait for others (`refunds.tasks.STEPS`), and one to spare: each runs
-# once at a time (`orders/jobs.py`), so none can keep another from running, and a shop whose server hangs holds one
-# thread that nobody else needs.
+# costs little, a customer who waits for a thread waits long. Refunds wait for the gateway. The third worker has a
+# thread for each sweep, two more for steps of money that wait for others (`refunds.tasks.STEPS`), and one to spare:
+# each runs once at a time (`orders/jobs.py`), so none can keep another from running, and a shop whose server hangs
+# holds one thread that nobody else needs.
 WORKERS = {
     "chat_worker": ("chat", 256),
     "money_worker": ("money,celery", 8),
