@@ -176,7 +176,7 @@ def _tell(conversation: Conversation, card: Card, actor: Actor) -> None:
         actor=actor,
         subject_type="card",
         subject_id=card.pk,
-        order=conversation.order,
+        order_id=conversation.order_id,
         chosen={"quote_id": card.quote_id} if card.quote_id else dict(card.payload),
         correlation={"conversation_id": conversation.pk},
     )

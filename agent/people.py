@@ -181,7 +181,7 @@ def _record(conversation: Conversation, actor: Actor, action: str, chosen: dict[
         actor=actor,
         subject_type="conversation",
         subject_id=str(conversation.pk),
-        order=conversation.order,
+        order_id=conversation.order_id,
         chosen=chosen,
     )
 
