@@ -325,7 +325,9 @@ def test_a_look_that_hangs_does_not_hang_the_page(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(metrics, "STATEMENT_SECONDS", 20)
     numbers = metrics.DeskNumbers()
     with locked_table():
+        began = time.monotonic()
         pages = [shown(page_of(numbers)) for _ in range(2)]
+        assert time.monotonic() - began < 2
     assert [page["refund_desk_numbers_up", (("source", "database"),)] for page in pages] == [0, 0]
     assert until(lambda: bool(shown(page_of(numbers))["refund_desk_numbers_up", (("source", "database"),)]))
 
