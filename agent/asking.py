@@ -12,12 +12,12 @@ from typing import Any
 import structlog
 from django.db import connections
 
-from agent import client, endings, farewells, history, keeping, model_calls, stopping, turns
+from agent import client, endings, farewells, folding, history, keeping, model_calls, request, stopping, turns
 from agent.client import ModelFailed
 from agent.drafts import Draft
 from agent.endings import Ending, Mend, Repair, Retry
 from agent.model_calls import Request
-from agent.prompts import read_prompt
+from agent.repair import repaired
 from agent.tools import registry
 from agent.turns import Lease, holding
 
@@ -95,7 +95,7 @@ def _mend(lease: Lease, ending: Ending, repair: Repair, attempts: Attempts) -> f
     attempts.mended.append(how)
     if how == "fold":
         with holding(lease) as (conversation, _turn):
-            history.fold(conversation, harder=True)
+            folding.fold(conversation, harder=True)
     return 0
 
 
@@ -122,10 +122,10 @@ def _end_for_now(lease: Lease, after: float | None) -> None:
 
 def _request(lease: Lease, *, lenient: bool) -> Request:
     with holding(lease) as (conversation, turn):
-        messages = history.messages_for_model(conversation)
+        messages = folding.messages_within_window(conversation)
         return Request(
             conversation=conversation,
-            messages=history.repaired(_without_thinking(messages)) if lenient else messages,
+            messages=repaired(_without_thinking(messages)) if lenient else messages,
             heard=history.newest_message(conversation),
             call=model_calls.begin(conversation, turn),
         )
@@ -147,19 +147,12 @@ def _ask(lease: Lease, messages: list[dict[str, Any]], draft: Draft, deadline: f
         return not stopping.requested.is_set() and turns.keeper.holds(lease)
 
     reply = client.reply_to(
-        system=[{"type": "text", "text": read_prompt("order_page"), "cache_control": {"type": "ephemeral"}}],
+        system=request.system(),
         tools=registry.definitions(),
-        messages=_with_cache_mark(messages),
+        messages=request.with_cache_marks(messages),
         on_text=draft.add,
         going_on=going_on,
         seconds=deadline - time.monotonic(),
     )
     draft.show()
     return reply
-
-
-def _with_cache_mark(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same messages with a cache breakpoint on the last block: the next step's request begins with all of this."""
-    last = messages[-1]
-    *blocks, end = last["content"]
-    return [*messages[:-1], {**last, "content": [*blocks, {**end, "cache_control": {"type": "ephemeral"}}]}]

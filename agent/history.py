@@ -1,15 +1,18 @@
 """The request's `messages`, built from rows, and what a turn has to do next.
 
 Results of tools are put right behind the message that asked for them, so a request with an unanswered `tool_use` cannot
-be built: a call without an answer gets one that says so.
+be built: a call without an answer gets one that says so. What was said before `Conversation.folded_before` is one block
+at the beginning (`agent/folding.py`).
 """
 
 import json
 import re
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-from agent import calls
+from django.db.models import Q
+
 from agent.models import Conversation, Message, ToolCall
+from agent.repair import History, no_answer, repaired
 from agent.states import Author, ToolCallState
 from refunds.states import RefundState
 
@@ -19,24 +22,47 @@ NextStep = Literal["run_tools", "wait", "call_model", "done"]
 Block = dict[str, Any]
 # The model has more to say after these: results to read, a pause it asked for, or an answer that was cut.
 UNFINISHED = frozenset({"tool_use", "pause_turn", "max_tokens", "model_context_window_exceeded"})
+# The system's message that tells in short what was said before the message of this number.
+FOLDS: Final = "folds_before"
 BAD_NEWS = frozenset({RefundState.FAILED, RefundState.UNKNOWN, RefundState.REJECTED, RefundState.EXPIRED})
 
 
-def messages_for_model(conversation: Conversation) -> list[dict[str, Any]]:
-    """The whole conversation in the Messages API's shape: roles alternate, the first is the customer's."""
+def messages_for_model(conversation: Conversation) -> History:
+    """The whole conversation in the Messages API's shape: roles alternate, the customer has the first and last word."""
+    since = conversation.folded_before
+    return repaired([*_earlier(conversation, since), *spoken(conversation, since=since)])
+
+
+def spoken(conversation: Conversation, *, since: int) -> History:
+    """What was said from the message of this number on, word by word."""
     asked: dict[int, list[ToolCall]] = {}
-    for call in conversation.tool_calls.order_by("id"):
+    for call in conversation.tool_calls.filter(message__heard__gte=since).order_by("id"):
         asked.setdefault(call.message_id, []).append(call)
-    history: list[dict[str, Any]] = []
-    for message in sorted(conversation.messages.all(), key=_place):
+    history: History = []
+    for message in rows(conversation, since=since):
         if message.author == Author.AGENT:
-            _append(history, "assistant", _usable(message.content))
-            _append(history, "user", [_result_block(call) for call in asked.get(message.pk, [])])
-        else:
-            _append(history, "user", [{"type": "text", "text": _as_told(message)}])
-    while history and history[0]["role"] != "user":
-        history.pop(0)
+            history.append({"role": "assistant", "content": message.content})
+            history.append({"role": "user", "content": [_result_block(call) for call in asked.get(message.pk, [])]})
+        elif FOLDS not in message.content[0]:
+            history.append({"role": "user", "content": [{"type": "text", "text": as_told(message)}]})
     return history
+
+
+def rows(conversation: Conversation, *, since: int = 0, until: int | None = None) -> list[Message]:
+    """The messages that stand between two places, in the order in which they are told: see `_place`."""
+    agents = Q(author=Author.AGENT)
+    found = conversation.messages.filter(agents & Q(heard__gte=since) | ~agents & Q(pk__gte=since))
+    if until is not None:
+        found = found.filter(agents & Q(heard__lt=until) | ~agents & Q(pk__lt=until))
+    return sorted(found, key=_place)
+
+
+def _earlier(conversation: Conversation, since: int) -> History:
+    """One block that tells of everything before, as it was written down when that was folded."""
+    if not since:
+        return []
+    told = conversation.messages.filter(author=Author.SYSTEM, **{f"content__0__{FOLDS}": since}).order_by("pk").first()
+    return [{"role": "user", "content": [{"type": "text", "text": told.text}]}] if told else []
 
 
 def next_step(conversation: Conversation) -> NextStep:
@@ -75,27 +101,14 @@ def _place(message: Message) -> tuple[int, bool, int]:
     return (message.heard if is_reply else message.pk), is_reply, message.pk
 
 
-def _append(history: list[dict[str, Any]], role: str, blocks: list[Block]) -> None:
-    if not blocks:
-        return
-    if history and history[-1]["role"] == role:
-        history[-1]["content"].extend(blocks)
-    else:
-        history.append({"role": role, "content": blocks})
-
-
-def _usable(content: list[Block]) -> list[Block]:
-    """The model's own blocks, unchanged, except that the API refuses empty text."""
-    return [block for block in content if block.get("type") != "text" or block.get("text", "").strip()]
-
-
 def _result_block(call: ToolCall) -> Block:
-    answered = call.state == ToolCallState.ANSWERED
+    if call.state != ToolCallState.ANSWERED:
+        return no_answer(call.tool_use_id)
     return {
         "type": "tool_result",
         "tool_use_id": call.tool_use_id,
-        "content": json.dumps(call.result if answered else calls.NO_ANSWER, ensure_ascii=False),
-        "is_error": call.is_error if answered else True,
+        "content": json.dumps(call.result, ensure_ascii=False),
+        "is_error": call.is_error,
     }
 
 
@@ -105,10 +118,16 @@ def _subject(message: Message) -> str:
     return f"{block['about']} is now {block['state']}: " if "about" in block else ""
 
 
-def _as_told(message: Message) -> str:
-    """Words of others than the customer are labelled; a customer cannot forge the label."""
+def as_told(message: Message, *, most: int | None = None) -> str:
+    """Words of others than the customer are labelled; a customer cannot forge the label. `most`: characters of it."""
+    text = message.text if most is None or len(message.text) <= most else f"{message.text[:most]}…"
     if message.author == Author.STAFF:
-        return f"<from_staff>{message.text}</from_staff>"
+        return f"<from_staff>{text}</from_staff>"
     if message.author == Author.SYSTEM:
-        return f"<from_system>{_subject(message)}{message.text}</from_system>"
-    return FORGED_LABEL.sub("‹", message.text)
+        return f"<from_system>{_subject(message)}{text}</from_system>"
+    return unlabelled(text)
+
+
+def unlabelled(text: str) -> str:
+    """Text of others than the shop, in which nothing reads as the shop's label."""
+    return FORGED_LABEL.sub("‹", text)

@@ -228,6 +228,8 @@ def _check_pairs(turns: list[tuple[str, list[tuple[str, Block]]]], *, has_tools:
             _check_results(number, blocks, waiting)
             waiting = {}
             continue
+        if blocks[-1][1]["type"] in {"thinking", "redacted_thinking"}:
+            raise invalid(f"messages.{number}: The final block in an assistant message cannot be `thinking`.")
         for path, block in blocks:
             if block["type"] != "tool_use":
                 continue
