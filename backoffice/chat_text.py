@@ -12,7 +12,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 _BULLET: Final = re.compile(r"^\s*[-*•]\s+(.*)$")
-_NUMBERED: Final = re.compile(r"^\s*\d{1,3}[.)]\s+(.*)$")
+_NUMBERED: Final = re.compile(r"^\s*[0-9]{1,3}[.)]\s+(.*)$")
 _HEADING: Final = re.compile(r"^#{1,6}\s+(.*)$")
 _INLINE: Final = re.compile(r"\*\*(?P<bold>[^*\n]+)\*\*|\[(?P<label>[^\]\n]+)\]\((?P<path>/(?!/)[^\s()\\]*)\)")
 

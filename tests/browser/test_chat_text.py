@@ -12,6 +12,8 @@ TEXTS = [
     "## 標題\n一\n二\n\n\n三",
     "<b>x</b> & \"y\" 'z' **<i>粗</i>** [訂單](/orders/A%237/?a=1&b=2)",
     "[x](//evil.example) [x](javascript:alert(1)) [x](/\\evil) [x](/a b) ** 不粗 ** *斜*",
+    "１. 全形\n- 行\u2028分隔\n## 標\u2029題",
+    "![圖](/static/x.png) ![圖](https://evil.example/x.png) <img src=//evil.example> https://evil.example",
     "- 一\n\n- 二\n  - 三\n文字\r\n換行",
     "",
 ]

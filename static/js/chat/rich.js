@@ -1,8 +1,8 @@
 // Bold, lists, line breaks and links within this site; everything else stays text. The same rules as
 // backoffice/chat_text.py. Nodes are built one by one: what was written can never become markup of its own.
-const BULLET = /^\s*[-*•]\s+(.*)$/;
-const NUMBERED = /^\s*\d{1,3}[.)]\s+(.*)$/;
-const HEADING = /^#{1,6}\s+(.*)$/;
+const BULLET = /^\s*[-*•]\s+([^\n]*)$/;
+const NUMBERED = /^\s*\d{1,3}[.)]\s+([^\n]*)$/;
+const HEADING = /^#{1,6}\s+([^\n]*)$/;
 const INLINE = /\*\*([^*\n]+)\*\*|\[([^\]\n]+)\]\((\/(?!\/)[^\s()\\]*)\)/g;
 
 function kindOf(line) {
