@@ -1,6 +1,6 @@
 """Hundreds of conversations with a model that means harm: nothing moves and nothing of others is shown.
 
-A hundred or so run with every test, `make test-long` runs a thousand (HOSTILE_CONVERSATIONS). The same proofs are then
+Three dozen run with every test, `make test-long` runs a thousand (HOSTILE_CONVERSATIONS). The same proofs are then
 held against desks that have been doctored, and have to notice each.
 """
 
@@ -23,7 +23,7 @@ from tests.generated.hostile import Desk, broken, converse, facts, open_desk
 
 __all__ = ["model", "stand_in"]
 
-CONVERSATIONS: Final = int(os.environ.get("HOSTILE_CONVERSATIONS") or "105")
+CONVERSATIONS: Final = int(os.environ.get("HOSTILE_CONVERSATIONS") or "35")
 UNLIMITED: Final = (
     "CHAT_MESSAGES_PER_MINUTE",
     "AGENT_MAX_TURNS_PER_CONVERSATION",
