@@ -7,7 +7,7 @@ import structlog
 from django.utils import translation
 from django.utils.translation import gettext as translate
 
-from agent import people, turns
+from agent import people, turns, waiting
 from agent.models import Conversation, Turn
 from agent.states import TurnState
 from agent.turns import Lease, LeaseLost, holding
@@ -37,7 +37,7 @@ def end_in_words(
     with translation.override(conversation.language):
         text = FAREWELLS.get(name, FAREWELLS["other"])() % (values or {})
         if hand_off:
-            text = f"{text}\n\n{translate('We have asked a colleague to join. They will answer here.')}"
+            text = f"{text}\n\n{waiting.person_is_coming()}"
         people.say_as_system(conversation, text)
     if hand_off:
         agent = system_actor("agent", conversation_id=conversation.pk, turn_id=turn.pk)

@@ -61,6 +61,7 @@ def _keep(locked: Conversation, actor: Actor, text: str, language: str, client_r
     if locked.owner_id is None:
         turns.queue_turn(locked, afresh=True)
     else:
+        people.customer_waits(locked)
         cards.resume(locked, go_on=False)
     return message
 

@@ -60,14 +60,25 @@ def _of_turn(turn: Turn, *, out_of_time: bool) -> Limit | None:
     return Limit("seconds") if out_of_time else None
 
 
-def _of_totals(conversation: Conversation, turn: Turn) -> Limit | None:
-    """Turns are counted before a turn's first request only: one that has begun may come to its end."""
-    totals = _totals(conversation)
-    first = turn.steps == 0
+def conversation_is_full(conversation: Conversation) -> bool:
+    """May the agent not answer in it any more, however long one waits?"""
+    return _of_conversation(_totals(conversation), first=True) is not None
+
+
+def _of_conversation(totals: dict[str, int], *, first: bool) -> Limit | None:
     if totals["spent"] >= settings.AGENT_MAX_CENTS_PER_CONVERSATION * MICRO_IN_A_CENT:
         return Limit("conversation_spend", hand_off=True)
     if first and totals["turns"] >= settings.AGENT_MAX_TURNS_PER_CONVERSATION:
         return Limit("conversation_turns", hand_off=True)
+    return None
+
+
+def _of_totals(conversation: Conversation, turn: Turn) -> Limit | None:
+    """Turns are counted before a turn's first request only: one that has begun may come to its end."""
+    totals = _totals(conversation)
+    first = turn.steps == 0
+    if limit := _of_conversation(totals, first=first):
+        return limit
     if totals["day_spent"] >= settings.AGENT_MAX_CENTS_PER_CUSTOMER_DAY * MICRO_IN_A_CENT:
         return Limit("customer_spend", again_at=_spend_passes(conversation))
     if first and totals["day_turns"] >= settings.AGENT_MAX_TURNS_PER_CUSTOMER_DAY:

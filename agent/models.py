@@ -38,6 +38,9 @@ class Conversation(models.Model):
     )
     language = models.CharField(_("language"), max_length=8, default="zh-hant")
     needs_person = models.BooleanField(_("needs a person"), default=False)
+    hand_off_reason = models.CharField(
+        _("reason of the hand-off"), max_length=40, blank=True, help_text=_("Why a person was last asked for.")
+    )
     hand_off_summary = models.TextField(_("hand-off summary"), blank=True)
     waiting_since = models.DateTimeField(
         _("waiting since"), null=True, blank=True, help_text=_("Since when the customer has waited for a person.")
@@ -70,7 +73,11 @@ class Conversation(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["order", "customer"], condition=Q(state=ConversationState.OPEN), name="one_open_conversation"
-            )
+            ),
+            # Whoever waits for a person has a place in the queue.
+            models.CheckConstraint(
+                condition=Q(needs_person=False) | Q(waiting_since__isnull=False), name="who_needs_a_person_waits"
+            ),
         ]
         permissions = [("answer_conversation", "Can take over a conversation and answer in it")]
 

@@ -1,13 +1,16 @@
 """People of the shop in a conversation: asked for, taking over, answering, giving back, closing.
 
 While a person owns a conversation the agent publishes nothing: every write of a turn looks at `owner` under the
-conversation's lock (`agent/loop.py`).
+conversation's lock (`turns.holding`), and pages leave out what was still being written (`stream.DraftText`).
 """
 
-from django.utils import translation
+from datetime import timedelta
+from typing import Any, Final
+
+from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 
-from agent import calls, cards, events, history, mails, turns
+from agent import calls, cards, events, hand_off, history, limits, mails, turns, waiting
 from agent.models import Conversation, Message
 from agent.states import Author, ConversationState, TurnState
 from agent.text import readable
@@ -18,10 +21,19 @@ from orders.errors import InvalidInput, Refusal
 PERMISSION = "agent.answer_conversation"
 MAX_REPLY_CHARACTERS = 4000
 MAX_SUMMARY_CHARACTERS = 1000
+# What the model reads where a person has given the conversation back to it.
+GIVEN_BACK: Final = {"about": "this conversation", "state": "yours again"}
+GIVEN_BACK_NOTE: Final = (
+    "A colleague has looked into it and given the conversation back to you. Go on from what they have said; ask for a "
+    "person again only if the customer asks for one or brings up something new."
+)
 
 
 def ask_for_person(*, conversation: Conversation, actor: Actor, reason: str, summary: str) -> None:
-    """Mark the conversation as waiting for a person. Asking again changes nothing but the summary."""
+    """Mark the conversation as waiting for a person. Asking again changes nothing but reason and summary.
+
+    Where no summary is given it is made from rows.
+    """
     if len(summary) > MAX_SUMMARY_CHARACTERS:
         raise InvalidInput(
             "summary",
@@ -29,11 +41,21 @@ def ask_for_person(*, conversation: Conversation, actor: Actor, reason: str, sum
         )
     with events.writing(conversation.pk) as locked:
         known = locked.needs_person
-        locked.needs_person, locked.hand_off_summary = True, summary
-        locked.save(update_fields=["needs_person", "hand_off_summary", "updated_at"])
-        _record(locked, actor, "conversation.person_asked", chosen={"reason": reason, "summary": summary})
+        locked.needs_person, locked.hand_off_reason = True, reason
+        locked.hand_off_summary = _summary(locked, summary.strip(), known=known)
+        locked.waiting_since = locked.waiting_since or timezone.now()
+        locked.save(
+            update_fields=["needs_person", "hand_off_reason", "hand_off_summary", "waiting_since", "updated_at"]
+        )
+        chosen = {"reason": reason, "summary": locked.hand_off_summary}
+        _record(locked, actor, "conversation.person_asked", chosen=chosen)
         if not known:
             tell_state(locked)
+
+
+def _summary(conversation: Conversation, given: str, *, known: bool) -> str:
+    """Words that somebody wrote are kept until there are others."""
+    return given or (known and conversation.hand_off_summary) or hand_off.summary(conversation)
 
 
 def customer_asks_for_person(*, conversation: Conversation, actor: Actor) -> None:
@@ -43,7 +65,15 @@ def customer_asks_for_person(*, conversation: Conversation, actor: Actor) -> Non
             return
         ask_for_person(conversation=locked, actor=actor, reason="customer_asked", summary="")
         with translation.override(locked.language):
-            say_as_system(locked, translate("We have asked a colleague to join. They will answer here."))
+            say_as_system(locked, waiting.person_is_coming())
+
+
+def customer_waits(conversation: Conversation) -> None:
+    """The customer has written to the person who has the conversation. Inside `events.writing`."""
+    if conversation.waiting_since is None:
+        conversation.waiting_since = timezone.now()
+        conversation.save(update_fields=["waiting_since", "updated_at"])
+        tell_state(conversation)
 
 
 def take_over(*, conversation: Conversation, actor: Actor) -> None:
@@ -64,24 +94,43 @@ def take_over(*, conversation: Conversation, actor: Actor) -> None:
         if locked.owner_id and not locked.needs_person:
             return
         locked.owner, locked.needs_person = actor.user, False
-        locked.save(update_fields=["owner", "needs_person", "updated_at"])
+        # Having a conversation is no answer yet.
+        locked.waiting_since = locked.waiting_since or waiting.unanswered_since(locked)
+        locked.save(update_fields=["owner", "needs_person", "waiting_since", "updated_at"])
         _end_turn(locked)
         _record(locked, actor, "conversation.taken_over")
         tell_state(locked)
 
 
 def give_back(*, conversation: Conversation, actor: Actor) -> None:
-    """Let the agent answer again, starting with what the customer has said meanwhile."""
+    """Let the agent answer again, starting with what the customer has said meanwhile.
+
+    Raises `Refusal` where it may not any more: it would only ask for a person again.
+    """
     actor.require(PERMISSION)
     with events.writing(conversation.pk) as locked:
         if locked.owner_id is None:
             return
-        locked.owner = None
-        locked.save(update_fields=["owner", "updated_at"])
+        if limits.conversation_is_full(locked):
+            raise Refusal(
+                "assistant_at_its_limit",
+                translate("The assistant has done all that it may in this conversation."),
+                hint=translate("Answer it, or close it: what the customer writes next opens a new one."),
+            )
+        locked.owner, locked.needs_person, locked.waiting_since = None, False, None
+        locked.save(update_fields=["owner", "needs_person", "waiting_since", "updated_at"])
         _record(locked, actor, "conversation.given_back")
+        tell_model(locked, GIVEN_BACK_NOTE, **GIVEN_BACK)
         tell_state(locked)
         if _agent_has_to_answer(locked):
             turns.queue_turn(locked)
+
+
+def just_given_back(conversation: Conversation) -> bool:
+    """Has a person given it back, and the customer not written since? Then nothing is new to ask a person for."""
+    notes = conversation.messages.filter(author=Author.SYSTEM, content__0__about=GIVEN_BACK["about"])
+    back = notes.order_by("-pk").values_list("pk", flat=True).first()
+    return back is not None and not conversation.messages.filter(author=Author.CUSTOMER, pk__gt=back).exists()
 
 
 def _agent_has_to_answer(conversation: Conversation) -> bool:
@@ -98,13 +147,27 @@ def reply(*, conversation: Conversation, actor: Actor, text: str) -> Message:
     text = readable(text, limit=MAX_REPLY_CHARACTERS)
     with events.writing(conversation.pk) as locked:
         take_over(conversation=locked, actor=actor)
+        locked.refresh_from_db()
         message = Message.objects.create(
             conversation=locked, author=Author.STAFF, staff=actor.user, content=[{"type": "text", "text": text}]
         )
         tell_message(locked, message, name=actor.name)
         mails.answered(locked, message.pk)
-        _record(locked, actor, "conversation.answered", chosen={"text": text})
+        waited = _end_wait(locked)
+        outcome = {} if waited is None else {"waited_seconds": round(waited.total_seconds())}
+        _record(locked, actor, "conversation.answered", chosen={"text": text}, outcome=outcome)
         return message
+
+
+def _end_wait(conversation: Conversation) -> timedelta | None:
+    """How long the customer has waited for this answer; None if they did not."""
+    since = conversation.waiting_since
+    if since is None:
+        return None
+    conversation.waiting_since = None
+    conversation.save(update_fields=["waiting_since", "updated_at"])
+    tell_state(conversation)
+    return timezone.now() - since
 
 
 def close(*, conversation: Conversation, actor: Actor) -> None:
@@ -116,8 +179,8 @@ def close(*, conversation: Conversation, actor: Actor) -> None:
         _end_turn(locked)
         cards.withdraw_open(locked, actor=actor)
         cards.resume(locked, go_on=False)
-        locked.state, locked.needs_person = ConversationState.CLOSED, False
-        locked.save(update_fields=["state", "needs_person", "updated_at"])
+        locked.state, locked.needs_person, locked.waiting_since = ConversationState.CLOSED, False, None
+        locked.save(update_fields=["state", "needs_person", "waiting_since", "updated_at"])
         _record(locked, actor, "conversation.closed")
         tell_state(locked)
 
@@ -155,13 +218,14 @@ def tell_message(conversation: Conversation, message: Message, *, name: str = ""
 
 def tell_state(conversation: Conversation) -> None:
     """Tell the page who answers now. Inside `events.writing`."""
-    owner = conversation.owner
+    owner, since = conversation.owner, conversation.waiting_since
     events.add(
         conversation,
         "conversation",
         {
             "state": conversation.state,
             "needs_person": conversation.needs_person,
+            "waiting_since": since.isoformat() if since else None,
             "owner": (owner.get_full_name() or owner.get_username()) if owner else None,
         },
     )
@@ -175,7 +239,13 @@ def _end_turn(conversation: Conversation) -> None:
     calls.give_up(conversation)
 
 
-def _record(conversation: Conversation, actor: Actor, action: str, chosen: dict[str, str] | None = None) -> None:
+def _record(
+    conversation: Conversation,
+    actor: Actor,
+    action: str,
+    chosen: dict[str, str] | None = None,
+    outcome: dict[str, Any] | None = None,
+) -> None:
     audit.record(
         action=action,
         actor=actor,
@@ -183,6 +253,7 @@ def _record(conversation: Conversation, actor: Actor, action: str, chosen: dict[
         subject_id=str(conversation.pk),
         order_id=conversation.order_id,
         chosen=chosen,
+        outcome=outcome,
     )
 
 

@@ -1,6 +1,6 @@
 """What screens read of conversations."""
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from agent.models import Conversation, ConversationEvent, Turn
 from agent.states import LIVE_TURNS, ConversationState, TurnState
@@ -36,7 +36,7 @@ def queue(state: str = "") -> QuerySet[Conversation]:
     open_ones = Q(state=ConversationState.OPEN)
     needs = open_ones & (Q(needs_person=True) | Q(owner__isnull=False))
     if state == "needs_person":
-        return rows.filter(needs).order_by("updated_at")
+        return rows.filter(needs).order_by(F("waiting_since").asc(nulls_last=True), "updated_at")
     if state == "waiting":
         return rows.filter(open_ones, waiting=True).exclude(needs).order_by("-updated_at")
     if state == "working":

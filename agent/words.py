@@ -7,7 +7,11 @@ from django.utils.translation import gettext_lazy as _
 
 from orders.words import Words
 
-MACHINES: Final[Mapping[str, Words]] = {"agent": _("agent"), "cards": _("confirmation cards"), "mails": _("e-mails to customers")}
+MACHINES: Final[Mapping[str, Words]] = {
+    "agent": _("agent"),
+    "cards": _("confirmation cards"),
+    "mails": _("e-mails to customers"),
+}
 ACTIONS: Final[Mapping[str, Words]] = {
     "conversation.opened": _("conversation begun"),
     "conversation.person_asked": _("person asked for"),

@@ -35,7 +35,7 @@ def an_order(index: int) -> None:
 def a_conversation(index: int) -> None:
     order = cast.place(f"Q{index}")
     said(order, "在嗎")
-    Conversation.objects.update(needs_person=True)
+    Conversation.objects.update(needs_person=True, waiting_since=timezone.now())
 
 
 def a_return(index: int) -> None:

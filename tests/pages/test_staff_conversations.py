@@ -1,6 +1,7 @@
 """Staff and conversations: the queue, what the agent did, stepping in and handing back."""
 
 import pytest
+from django.utils import timezone
 
 from agent import events, turns
 from agent.models import Conversation, Turn
@@ -25,7 +26,7 @@ def test_a_conversation_stands_in_the_tab_of_who_has_to_do_something() -> None:
     assert link in queue("waiting")
     Turn.objects.update(state=TurnState.DONE)
     assert link in queue("done")
-    Conversation.objects.update(needs_person=True)
+    Conversation.objects.update(needs_person=True, waiting_since=timezone.now())
     assert link in queue("needs_person")
     assert link in queue("no-such-tab")
     assert link not in queue("done")
