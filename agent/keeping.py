@@ -9,7 +9,7 @@ from agent.endings import Ending, Keep, Repair, Retry, Words
 from agent.farewells import end_in_words
 from agent.model_calls import Request
 from agent.models import Conversation, Message, ToolCall, Turn
-from agent.states import Author
+from agent.states import Author, ConversationState
 from agent.tools import executor
 from agent.turns import Lease, holding
 
@@ -21,9 +21,9 @@ def keep(lease: Lease, reply: client.Reply, draft: Draft, request: Request) -> E
 
     What it cost is kept in any case. Raises `LeaseLost`.
     """
-    with holding(lease) as (conversation, turn):
+    with holding(lease, to_end=True) as (conversation, turn):
         model_calls.finish(request.call, turn, reply, draft)
-        if conversation.owner_id:
+        if conversation.owner_id or conversation.state == ConversationState.CLOSED:
             return None
         if history.overtaken(conversation, request.heard):
             # The page reads of a refusal already: words that know nothing of it may not be the last. It is said anew.

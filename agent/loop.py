@@ -14,7 +14,7 @@ from django.db import InterfaceError, OperationalError
 from agent import asking, cards, client, history, limits, stopping, turns
 from agent.farewells import end_in_words, fail
 from agent.models import Conversation, ToolCall
-from agent.states import Author, ConversationState, ToolCallState, TurnState
+from agent.states import Author, ToolCallState, TurnState
 from agent.tools import executor
 from agent.turns import Lease, LeaseLost, holding
 from orders.actors import system_actor
@@ -31,6 +31,8 @@ def run(turn_id: int) -> None:
     with turns.keeper.keep(lease), structlog.contextvars.bound_contextvars(**who):
         try:
             _work(lease)
+        except turns.Silenced:
+            _fall_silent(lease)
         except LeaseLost:
             log.info("turn.left", turn=turn_id)
         except client.Stopped:
@@ -59,9 +61,6 @@ def _work(lease: Lease) -> None:
 def _decide(lease: Lease, *, out_of_time: bool) -> history.NextStep:
     """What comes next; a turn that waits or is over is moved there in the same transaction that finds it out."""
     with holding(lease) as (conversation, turn):
-        if conversation.owner_id or conversation.state == ConversationState.CLOSED:
-            turns.move(conversation, turn, TurnState.RUNNING, TurnState.DONE)
-            return "done"
         step = history.next_step(conversation)
         if step == "wait" and _spoke_before_the_card(conversation):
             cards.decline_open(conversation, actor=system_actor("agent"), why="The customer wrote in between.")
@@ -87,6 +86,15 @@ def _run_tools(lease: Lease) -> None:
     for call_id in list(asked.values_list("pk", flat=True)):
         stopping.leave_if_asked()
         executor.run_call(lease, call_id)
+
+
+def _fall_silent(lease: Lease) -> None:
+    """A person has the conversation, or it is closed: whatever the turn still had to say is not said."""
+    try:
+        with holding(lease, to_end=True) as (conversation, turn):
+            turns.move(conversation, turn, TurnState.RUNNING, TurnState.DONE)
+    except LeaseLost:
+        log.info("turn.left", turn=lease.turn_id)
 
 
 def _hand_on(lease: Lease) -> None:

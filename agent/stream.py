@@ -49,6 +49,7 @@ class DraftText:
     key: str = ""
     text: str = ""
     ended: set[str] = field(default_factory=set)
+    silent: bool = False  # a person has the conversation: what a model still writes is not shown
 
     def take(self, kind: str, data: dict[str, Any]) -> bool:
         """False for a piece that does not follow what is there: a page can do nothing with it."""
@@ -57,11 +58,17 @@ class DraftText:
         if kind == "turn":
             # The turn is over, or another worker has it now: whatever was being written will not be finished.
             self._end(self.key)
+        elif kind == "conversation":
+            self.silent = bool(data.get("owner")) or data.get("state") == ConversationState.CLOSED
+            if self.silent:
+                self._end(self.key)
         elif kind == "draft_dropped" or (kind == "message" and data.get("draft")):
             self._end(data["draft"])
         return True
 
     def _take_piece(self, data: dict[str, Any]) -> bool:
+        if self.silent:
+            self._end(data["draft"])
         if data["draft"] in self.ended:
             return False
         if data["draft"] != self.key:
@@ -190,7 +197,8 @@ async def _from_database(page: Listener) -> AsyncIterator[bytes]:
     """Everything after the page's position; a draft whose message is among it is over."""
     for event in await sync_to_async(_events_after)(page.order_id, page.customer_id, page.position):
         page.position = Position(event.conversation_id, event.number)
-        if event.kind == "message":  # it names its draft; whether a turn's event came before or after is not known here
+        # These name their draft, or end any. Whether a turn's event came before or after a draft is not known here.
+        if event.kind in {"message", "conversation"}:
             page.draft.take(event.kind, event.data)
         yield frame(event.kind, _json(event.data), event_id(event))
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from agent import events
 from agent.models import Conversation, Turn
-from agent.states import LIVE_TURNS, TurnState
+from agent.states import LIVE_TURNS, ConversationState, TurnState
 from orders import audit
 from orders.actors import system_actor
 from orders.jobs import enqueue_on_commit
@@ -122,15 +122,24 @@ def take(turn_id: int) -> Lease | None:
     return Lease(turn_id, found, token)
 
 
+class Silenced(LeaseLost):
+    """A person has the conversation, or it is closed: the agent says and does nothing more in it."""
+
+
 @contextmanager
-def holding(lease: Lease) -> Iterator[tuple[Conversation, Turn]]:
-    """`writing`, and only while the lease is still ours: a worker that woke up late is stopped here."""
+def holding(lease: Lease, *, to_end: bool = False) -> Iterator[tuple[Conversation, Turn]]:
+    """`writing`, and only while the lease is still ours: a worker that woke up late is stopped here.
+
+    So is one that would talk over a person; `to_end` is for what only closes the turn's own books. Raises `LeaseLost`.
+    """
     with events.writing(lease.conversation_id) as conversation:
         turn = Turn.objects.filter(
             pk=lease.turn_id, lease_token=lease.token, state=TurnState.RUNNING, lease_until__gt=timezone.now()
         ).first()
         if turn is None:
             raise LeaseLost(lease.turn_id)
+        if not to_end and (conversation.owner_id or conversation.state == ConversationState.CLOSED):
+            raise Silenced(lease.turn_id)
         yield conversation, turn
 
 

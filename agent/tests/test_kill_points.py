@@ -41,10 +41,10 @@ class Death:
         self.saves, self.strikes_at, self.before_commit = 0, number, before_commit
 
     @contextmanager
-    def holding(self, lease: Lease) -> Iterator[Any]:
+    def holding(self, lease: Lease, **options: bool) -> Iterator[Any]:
         self.saves += 1
         struck = self.saves == self.strikes_at
-        with holding(lease) as held:
+        with holding(lease, **options) as held:
             yield held
             if struck and self.before_commit:
                 raise Killed
@@ -55,7 +55,7 @@ class Death:
 @pytest.fixture
 def death(monkeypatch: pytest.MonkeyPatch) -> Death:
     death = Death()
-    use: Callable[[Lease], AbstractContextManager[Any]] = death.holding
+    use: Callable[..., AbstractContextManager[Any]] = death.holding
     for module in (loop, asking, keeping, executor):
         monkeypatch.setattr(module, "holding", use)
     return death

@@ -9,6 +9,7 @@ from django.utils import timezone
 from agent import asking
 from agent.models import Conversation, Message, ModelCall, ToolCall, Turn
 from agent.offline.control import Control
+from agent.offline.server import OfflineModel
 from agent.states import Author, TurnState
 from agent.tests.helpers import (
     call,
@@ -23,6 +24,7 @@ from agent.tests.helpers import (
     talk,
     texts,
     work,
+    working,
 )
 from orders.models import AuditEvent, Order
 from orders.tests import cast
@@ -178,11 +180,13 @@ def test_how_often_it_happened_is_read_from_rows_also_by_the_next_worker(model: 
     assert talk(order).needs_person
 
 
-def test_while_a_person_answers_nothing_is_taken_back_in_public(model: Control, order: Order) -> None:
+def test_while_a_person_answers_nothing_is_taken_back_in_public(
+    model: Control, order: Order, stand_in: OfflineModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stand_in.stand_in, "first_token_ms", 150)
     model.script([reply(FALSE)])
-    lease = hold(order)
-    Conversation.objects.update(owner=cast.staff_user())
-    asking.call_model(lease, time.monotonic() + 60)
+    with working(order, model):
+        Conversation.objects.update(owner=cast.staff_user())
     assert texts(order, Author.SYSTEM) == []
     assert not Message.objects.filter(author=Author.SYSTEM).exists()
 
