@@ -42,3 +42,15 @@ KINDS_OF_EVENT: Final[Mapping[str, Words]] = {
     "conversation": _("conversation"),
     "turn": _("turn"),
 }
+# Why a person was asked for: as the tool names it, and what the desk itself calls a colleague for.
+HAND_OFF_REASONS: Final[Mapping[str, Words]] = {
+    "customer_asked": _("The customer asked for a person."),
+    "rules_leave_it_open": _("The rules leave it open."),
+    "cannot_help": _("The assistant cannot help."),
+    "complaint": _("The customer complains."),
+    "refund_failed": _("A refund was refused."),
+    "false_claim": _("The assistant said what is not so."),
+    "conversation_turns": _("The assistant has answered here as often as it may."),
+    "conversation_spend": _("The assistant has cost here as much as it may."),
+    "other": _("The assistant could not go on."),
+}

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from agent import people, selectors
+from agent import hand_off, people, selectors
 from agent.access import conversation_for_staff
 from agent.models import Conversation
 from backoffice.screens import receipt, trace
@@ -39,7 +39,7 @@ def log(request: HttpRequest, conversation_id: int) -> HttpResponse:
     row = conversation_for_staff(request.user, conversation_id)
     if request.GET.get("after") == str(row.last_event):
         return HttpResponse(status=NOTHING_NEW)
-    return render(request, "staff/_log.html", log_context(request, row))
+    return render(request, "staff/_log_again.html", {**log_context(request, row), "again": True})
 
 
 def log_context(request: HttpRequest, row: Conversation) -> dict[str, Any]:
@@ -52,6 +52,7 @@ def log_context(request: HttpRequest, row: Conversation) -> dict[str, Any]:
         "turns": turns,
         "tokens": sum(turn.input_tokens + turn.output_tokens for turn in turns),
         "is_mine": row.owner_id == request.user.pk,
+        "facts": hand_off.facts(row),
     }
 
 

@@ -15,7 +15,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from agent import waiting
 from agent.access import conversation_of
+from agent.models import Conversation
 from agent.selectors import timeline
 from backoffice import words
 from backoffice.screens import receipt
@@ -77,6 +79,7 @@ def order_page(request: HttpRequest, shopper: Shopper, number: str) -> HttpRespo
         **side_context(order),
         "timeline": folded,
         "conversation": conversation,
+        "wait": wait_context(conversation),
         "blank_card": BLANK_CARD,
         "chat": chat_settings(order),
         "chat_words": chat_words(),
@@ -92,6 +95,25 @@ def order_page(request: HttpRequest, shopper: Shopper, number: str) -> HttpRespo
 def order_side(request: HttpRequest, shopper: Shopper, number: str) -> HttpResponse:
     """The order beside the chat, alone: fetched again when the chat tells that something has moved."""
     return render(request, "orders/_side.html", side_context(order_for_shopper(shopper, number)))
+
+
+@never_cache
+@require_safe
+@shopper_screen
+def waiting_part(request: HttpRequest, shopper: Shopper, number: str) -> HttpResponse:
+    """What the chat says about waiting for a person, alone: fetched again while somebody waits."""
+    conversation = conversation_of(shopper, order_for_shopper(shopper, number))
+    return render(request, "orders/_wait.html", {"wait": wait_context(conversation)})
+
+
+def wait_context(conversation: Conversation | None) -> dict[str, Any]:
+    """`waits`: for a person who was asked for or written to; `owner`: who has it; `said`: sentences."""
+    if conversation is None:
+        return {"waits": False}
+    owner = conversation.owner
+    said = waiting.sentences_for_customer(conversation)
+    name = (owner.get_full_name() or owner.get_username()) if owner else ""
+    return {"waits": bool(said), "said": said, "owner": name}
 
 
 @require_POST
@@ -149,6 +171,7 @@ def _return_for_customer(item: Return) -> dict[str, Any]:
 def chat_settings(order: Order) -> dict[str, Any]:
     return {
         "max_characters": settings.CHAT_MESSAGE_MAX_CHARACTERS,
+        "people_again": waiting.opening_words(),
         "suggestions": [
             _("Where are my goods?"),
             _("I would like to return something"),

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from agent import selectors
+from agent import selectors, waiting
 from agent.models import Conversation, Message
 from backoffice.screens.gate import QUEUE, staff_screen
 
@@ -40,6 +40,7 @@ def queue(request: HttpRequest) -> HttpResponse:
         "page": page,
         "rows": [row_of(conversation) for conversation in page],
         "query": f"state={state}&",
+        "people_again": waiting.opening_words(),
     }
     return render(request, "staff/queue.html", context)
 

@@ -13,6 +13,7 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 
 from agent.states import CardState
+from agent.words import HAND_OFF_REASONS
 from backoffice import chat_text, words
 from backoffice.screens.acting import kept_fields
 from backoffice.screens.card_words import button_addresses, reason_words
@@ -88,6 +89,20 @@ def how_long_ago(value: datetime) -> str:
     if timezone.now() - value < timedelta(minutes=1):
         return _("just now")
     return _("%(time)s ago") % {"time": timesince(value)}
+
+
+@register.filter
+def how_long(since: datetime) -> str:
+    """“5 minutes”, in its largest unit only."""
+    if timezone.now() - since < timedelta(minutes=1):
+        return _("less than a minute")
+    return timesince(since, depth=1)
+
+
+@register.filter
+def hand_off_reason(code: str) -> str:
+    """Why a person was asked for. What is not named here is an ending that the assistant came to."""
+    return str(HAND_OFF_REASONS.get(code) or HAND_OFF_REASONS["other"])
 
 
 @register.filter

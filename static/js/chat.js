@@ -5,6 +5,7 @@ import { Log } from "./chat/log.js";
 import { Outbox } from "./chat/outbox.js";
 import { sentences } from "./chat/prose.js";
 import { Stream } from "./chat/stream.js";
+import { Waiting } from "./chat/waiting.js";
 
 const root = document.getElementById("chat");
 const words = JSON.parse(document.getElementById("chat-words").textContent);
@@ -25,6 +26,7 @@ const cards = new Cards({
   number: root.dataset.number,
   askAgain: () => send(words.quote_again),
 });
+const waiting = new Waiting(slot("person"), (work) => log.change(work));
 const drafts = new Map(); // draft key → {item, text}
 
 const handlers = {
@@ -95,12 +97,15 @@ const handlers = {
     });
   },
 
-  conversation({ state, needs_person, owner }) {
+  conversation({ state, needs_person, waiting_since, owner }) {
     root.dataset.closed = state === "closed";
+    root.dataset.owned = Boolean(owner);
     log.change(() => {
       slot("closed").hidden = state !== "closed";
-      slot("person").hidden = !needs_person || state === "closed";
+      // A person has it: what the assistant was writing is not said any more.
+      if (owner) for (const key of [...drafts.keys()]) handlers.draft_dropped({ draft: key });
     });
+    waiting.show(Boolean(needs_person || waiting_since) && state !== "closed");
     showOwner(owner);
     showTyping();
   },
@@ -120,6 +125,7 @@ function adoptable(data) {
 }
 
 function setDraft(key, text) {
+  if (root.dataset.owned === "true") return;
   // One reply is written at a time: another one that is still here has ended while nobody listened.
   for (const other of drafts.keys()) if (other !== key) handlers.draft_dropped({ draft: other });
   const draft = drafts.get(key) ?? { item: log.bubble({ author: "agent" }) };
@@ -174,8 +180,9 @@ const stream = new Stream(root.dataset.events, root.dataset.lastEvent, {
   },
   newConversation() {
     for (const key of drafts.keys()) handlers.draft_dropped({ draft: key });
-    slot("failed").hidden = slot("closed").hidden = slot("person").hidden = true;
-    root.dataset.closed = "false";
+    slot("failed").hidden = slot("closed").hidden = true;
+    waiting.show(false);
+    root.dataset.closed = root.dataset.owned = "false";
     showOwner(null);
     log.divide();
   },
@@ -283,6 +290,7 @@ for (const form of root.querySelectorAll('[data-form="retry"], [data-form="perso
     button.disabled = true;
     try {
       await post(form.action, {}, token);
+      if (form.dataset.form === "person") waiting.point();
     } catch (error) {
       log.announce(error.message);
     } finally {
