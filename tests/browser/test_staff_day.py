@@ -41,7 +41,7 @@ def test_a_person_takes_over_answers_and_gives_back(visit: Open, stack: Stack) -
     ming.sees(ming.page.locator("[data-slot=person]:visible"))
     staff.page.goto("/staff/?state=needs_person")
     staff.shoot("13-queue")
-    staff.page.get_by_role("link", name="王小明").first.click()
+    staff.page.locator(".queue-row").filter(has_text=number).click()
     staff.sees(staff.page.get_by_text("我想找真人客服"))
     staff.page.get_by_role("button", name="接手").click()
     staff.page.locator("#reply").fill("您好，我是真人客服，請說。")
