@@ -18,6 +18,7 @@ from agent.drafts import Draft
 from agent.endings import Ending, Mend, Repair, Retry
 from agent.model_calls import Request
 from agent.repair import repaired
+from agent.save_points import reached
 from agent.tools import registry
 from agent.turns import Lease, holding
 
@@ -58,9 +59,11 @@ def _attempt(lease: Lease, deadline: float, attempts: Attempts) -> ModelFailed |
     draft = Draft(request.conversation, key=f"t{request.call}.{lease.token[:6]}")
     try:
         reply = _ask(lease, request.messages, draft, deadline)
+        reached("model_heard")
         unusable = keeping.keep(lease, reply, draft, request)
         return ModelFailed(unusable, request_id=reply.request_id) if unusable else None
     except ModelFailed as failure:
+        reached("model_failed")
         model_calls.broke(request.call, failure, draft)
         return failure
     finally:
@@ -94,7 +97,7 @@ def _mend(lease: Lease, ending: Ending, repair: Repair, attempts: Attempts) -> f
         return None
     attempts.mended.append(how)
     if how == "fold":
-        with holding(lease) as (conversation, _turn):
+        with holding(lease, "history_folded") as (conversation, _turn):
             folding.fold(conversation, harder=True)
     return 0
 
@@ -121,7 +124,7 @@ def _end_for_now(lease: Lease, after: float | None) -> None:
 
 
 def _request(lease: Lease, *, lenient: bool) -> Request:
-    with holding(lease) as (conversation, turn):
+    with holding(lease, "request_begun") as (conversation, turn):
         messages = folding.messages_within_window(conversation)
         return Request(
             conversation=conversation,

@@ -132,7 +132,7 @@ def close_card(
 
     A card that has ended already stays as it was.
     """
-    with events.writing(card.conversation_id) as conversation:
+    with events.writing(card.conversation_id, "card_ended") as conversation:
         end_card(conversation, card, state=state, actor=actor, result=result, is_error=is_error)
         resume(conversation, go_on=go_on)
 

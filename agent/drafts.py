@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from agent import events
 from agent.models import Conversation
+from agent.save_points import reached
 from agent.text import page_length
 
 PIECES_GATHERED_SECONDS = 0.1
@@ -32,6 +33,7 @@ class Draft:
         if self.waiting:
             data = {"draft": self.key, "offset": self.shown, "text": self.waiting}
             events.tell_now(self.conversation, "delta", data)
+            reached("words_shown")
             self.shown += page_length(self.waiting)
             self.waiting, self.shown_at = "", time.monotonic()
 

@@ -21,6 +21,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from agent.models import Conversation, ConversationEvent
+from agent.save_points import reached
 from orders.models import AuditEvent
 
 log = structlog.get_logger(__name__)
@@ -46,9 +47,23 @@ def stream_key(order_id: int, customer_id: int) -> str:
 
 
 @contextmanager
-def writing(conversation_id: int) -> Iterator[Conversation]:
-    """A transaction that holds the conversation's row: the first lock of everything the agent's side writes."""
-    with transaction.atomic():
+def saving(save: str) -> Iterator[None]:
+    """The two points of a transaction at which a test may kill (`agent/save_points.py`). Inside `atomic`."""
+    if save:
+        # Registered before anything else is: a process that dies here has committed, and told nobody.
+        transaction.on_commit(lambda: reached(f"{save}.after"))
+    yield
+    if save:
+        reached(f"{save}.before")
+
+
+@contextmanager
+def writing(conversation_id: int, save: str = "") -> Iterator[Conversation]:
+    """A transaction that holds the conversation's row: the first lock of everything the agent's side writes.
+
+    `save` is its name in `agent/save_points.py`.
+    """
+    with transaction.atomic(), saving(save):
         yield Conversation.objects.select_for_update(no_key=True).get(pk=conversation_id)
 
 

@@ -48,7 +48,7 @@ def end_in_words(
 def fail(lease: Lease, why: str, *, farewell: str = "", hand_off: bool = False, values: Values | None = None) -> None:
     """`end_in_words` in a transaction of its own; nothing if the turn is no longer ours."""
     try:
-        with holding(lease) as (conversation, turn):
+        with holding(lease, "turn_failed") as (conversation, turn):
             end_in_words(conversation, turn, why, farewell=farewell, hand_off=hand_off, values=values)
     except LeaseLost:
         log.info("turn.left", turn=lease.turn_id)

@@ -33,7 +33,7 @@ def say(*, order: Order, customer: Customer, text: str, language: str, client_re
     if client_ref and (known := _known(order, customer, client_ref)):
         return known
     _within_limit(customer)
-    with talking(order=order, customer=customer, language=language) as locked:
+    with talking("message_said", order=order, customer=customer, language=language) as locked:
         if client_ref and (known := _known(order, customer, client_ref)):
             return known
         return _keep(locked, customer_actor(customer), text, language, client_ref)
@@ -72,7 +72,7 @@ def try_again(*, conversation: Conversation) -> bool:
     It counts as a message: raises `Refusal` `too_many_messages` for a flood.
     """
     _within_limit(conversation.customer)
-    with events.writing(conversation.pk) as locked:
+    with events.writing(conversation.pk, "tried_again") as locked:
         last = locked.turns.order_by("-id").first()
         over = locked.owner_id is not None or locked.state == ConversationState.CLOSED
         if over or last is None or last.state != TurnState.FAILED:
@@ -83,14 +83,14 @@ def try_again(*, conversation: Conversation) -> bool:
 
 def ask_for_person(*, order: Order, customer: Customer, language: str) -> None:
     """The customer's own button; it also works before anything has been said."""
-    with talking(order=order, customer=customer, language=language) as locked:
+    with talking("person_called", order=order, customer=customer, language=language) as locked:
         people.customer_asks_for_person(conversation=locked, actor=customer_actor(customer))
 
 
 @contextmanager
-def talking(*, order: Order, customer: Customer, language: str) -> Iterator[Conversation]:
+def talking(save: str, *, order: Order, customer: Customer, language: str) -> Iterator[Conversation]:
     """`events.writing` of the open conversation, opened if there is none; two requests at once get the same one."""
-    with transaction.atomic():
+    with transaction.atomic(), events.saving(save):
         found = None
         while found is None:
             found = _open_one(order, customer) or _new_one(order, customer, language)

@@ -60,7 +60,7 @@ def _work(lease: Lease) -> None:
 
 def _decide(lease: Lease, *, out_of_time: bool) -> history.NextStep:
     """What comes next; a turn that waits or is over is moved there in the same transaction that finds it out."""
-    with holding(lease) as (conversation, turn):
+    with holding(lease, "step_decided") as (conversation, turn):
         step = history.next_step(conversation)
         if step == "wait" and _spoke_before_the_card(conversation):
             cards.decline_open(conversation, actor=system_actor("agent"), why="The customer wrote in between.")
@@ -91,7 +91,7 @@ def _run_tools(lease: Lease) -> None:
 def _fall_silent(lease: Lease) -> None:
     """A person has the conversation, or it is closed: whatever the turn still had to say is not said."""
     try:
-        with holding(lease, to_end=True) as (conversation, turn):
+        with holding(lease, "turn_silenced", to_end=True) as (conversation, turn):
             turns.move(conversation, turn, TurnState.RUNNING, TurnState.DONE)
     except LeaseLost:
         log.info("turn.left", turn=lease.turn_id)
@@ -100,7 +100,7 @@ def _fall_silent(lease: Lease) -> None:
 def _hand_on(lease: Lease) -> None:
     """This worker is going down: the turn is queued again, and a sweeper of another one finds it."""
     try:
-        with holding(lease) as (conversation, turn):
+        with holding(lease, "turn_handed_on") as (conversation, turn):
             turns.move(conversation, turn, TurnState.RUNNING, TurnState.QUEUED)
             turns.send_job(turn)
     except LeaseLost:

@@ -80,7 +80,7 @@ def tell(subject_type: str, subject_id: str) -> None:
     conversation = _conversation(move) if move else None
     if conversation is None:
         return
-    with events.writing(conversation.pk) as locked, translation.override(locked.language):
+    with events.writing(conversation.pk, "outcome_told") as locked, translation.override(locked.language):
         # Read again under the lock: two that tell at once tell one thing, and what counts is how it stands now.
         move = _newest_move(subject_type, subject_id)
         if move is not None and not hasattr(move, "told_by"):

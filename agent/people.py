@@ -39,7 +39,7 @@ def ask_for_person(*, conversation: Conversation, actor: Actor, reason: str, sum
             "summary",
             translate("The summary is too long: at most %(count)s characters.") % {"count": MAX_SUMMARY_CHARACTERS},
         )
-    with events.writing(conversation.pk) as locked:
+    with events.writing(conversation.pk, "person_asked") as locked:
         known = locked.needs_person
         locked.needs_person, locked.hand_off_reason = True, reason
         locked.hand_off_summary = _summary(locked, summary.strip(), known=known)
@@ -60,7 +60,7 @@ def _summary(conversation: Conversation, given: str, *, known: bool) -> str:
 
 def customer_asks_for_person(*, conversation: Conversation, actor: Actor) -> None:
     """The customer's own button: no model is asked, and the page says at once that a person will come."""
-    with events.writing(conversation.pk) as locked:
+    with events.writing(conversation.pk, "call_noted") as locked:
         if locked.needs_person:
             return
         ask_for_person(conversation=locked, actor=actor, reason="customer_asked", summary="")
@@ -82,7 +82,7 @@ def take_over(*, conversation: Conversation, actor: Actor) -> None:
     Raises `NotAllowed`, and `Refusal` when a colleague has it.
     """
     actor.require(PERMISSION)
-    with events.writing(conversation.pk) as locked:
+    with events.writing(conversation.pk, "taken_over") as locked:
         if locked.owner_id and locked.owner != actor.user:
             raise Refusal(
                 "taken_over",
@@ -108,7 +108,7 @@ def give_back(*, conversation: Conversation, actor: Actor) -> None:
     Raises `Refusal` where it may not any more: it would only ask for a person again.
     """
     actor.require(PERMISSION)
-    with events.writing(conversation.pk) as locked:
+    with events.writing(conversation.pk, "given_back") as locked:
         if locked.owner_id is None:
             return
         if limits.conversation_is_full(locked):
@@ -145,7 +145,7 @@ def reply(*, conversation: Conversation, actor: Actor, text: str) -> Message:
     """Answer as a person. Whoever answers owns the conversation."""
     actor.require(PERMISSION)
     text = readable(text, limit=MAX_REPLY_CHARACTERS)
-    with events.writing(conversation.pk) as locked:
+    with events.writing(conversation.pk, "answered") as locked:
         take_over(conversation=locked, actor=actor)
         locked.refresh_from_db()
         message = Message.objects.create(
@@ -173,7 +173,7 @@ def _end_wait(conversation: Conversation) -> timedelta | None:
 def close(*, conversation: Conversation, actor: Actor) -> None:
     """End the conversation. Open cards are withdrawn; the customer's next words open a new one."""
     actor.require(PERMISSION)
-    with events.writing(conversation.pk) as locked:
+    with events.writing(conversation.pk, "closed") as locked:
         if locked.state == ConversationState.CLOSED:
             return
         _end_turn(locked)

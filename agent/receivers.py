@@ -6,12 +6,14 @@ from django.dispatch import receiver
 
 from agent import cards, money
 from agent.models import Card
+from agent.save_points import reached
 from agent.states import CardState
 from refunds.signals import approval_ended, quote_ended, refund_moved, replacement_moved, return_moved
 
 
 @receiver(quote_ended)
 def settle_cards(quote_id: str, **kwargs: Any) -> None:
+    reached("press_heard")
     for card in Card.objects.filter(quote_id=quote_id, state=CardState.OPEN).select_related("conversation__order"):
         cards.catch_up(card)
 

@@ -1,16 +1,23 @@
-"""The sweeper: the database is the truth. What it says is unfinished gets a job, whatever became of the last one."""
+"""The sweeper: the database is the truth. What it says is unfinished gets a job, whatever became of the last one.
+
+A turn is found within 30 seconds: a job that was lost after `QUEUED_TOO_LONG` and `SWEEP_SECONDS`, a worker that died
+after `AGENT_LEASE_SECONDS` and `SWEEP_SECONDS` at most.
+"""
 
 from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import TypeVar
 
 import structlog
-from django.db.models import Q
-from django.utils import timezone
+from django.conf import settings
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone, translation
+from django.utils.translation import gettext as translate
 
-from agent import cards, events, money, turns
-from agent.models import Conversation, Turn
-from agent.states import ConversationState, ToolCallState, TurnState
+from agent import cards, events, money, people, turns
+from agent.models import Conversation, Message, Turn
+from agent.save_points import reached
+from agent.states import Author, ConversationState, ToolCallState, TurnState
 from orders import audit
 
 log = structlog.get_logger(__name__)
@@ -22,6 +29,7 @@ T = TypeVar("T")
 def sweep() -> None:
     _turns_without_worker()
     _turns_that_need_not_wait()
+    _each(_say_that_it_is_late, _late_turns().values_list("pk", flat=True)[:AT_ONCE])
     _each(cards.expire, cards.cards_behind())
     _each(money.tell_late, money.untold())
 
@@ -44,6 +52,7 @@ def _turns_without_worker() -> None:
     for turn in Turn.objects.filter(lost).order_by("queued_at")[:AT_ONCE]:
         with audit.for_the_same_request(subject_type="turn", subject_id=str(turn.pk)):
             log.info("turn.found", conversation_id=turn.conversation_id, turn_id=turn.pk, state=turn.state)
+            reached("lost_turn_found")
             turns.send_job(turn)
 
 
@@ -55,5 +64,32 @@ def _turns_that_need_not_wait() -> None:
 
 
 def _resume(conversation_id: int) -> None:
-    with events.writing(conversation_id) as locked:
+    with events.writing(conversation_id, "turn_resumed") as locked:
         cards.resume(locked, go_on=True)
+
+
+def _late_turns() -> QuerySet[Turn]:
+    """Turns that no worker has got to for long, whatever jobs were sent, and whose customer has not been told so.
+
+    Not where a person is there or on the way: that has been said.
+    """
+    late = timezone.now() - timedelta(seconds=settings.AGENT_LATE_SECONDS)
+    waits = Q(state=TurnState.QUEUED, queued_at__lt=late) | Q(state=TurnState.RUNNING, lease_until__lt=late)
+    told = Message.objects.filter(turn=OuterRef("pk"), author=Author.SYSTEM, created_at__gt=OuterRef("queued_at"))
+    alone = Q(conversation__owner=None, conversation__needs_person=False, conversation__state=ConversationState.OPEN)
+    return Turn.objects.filter(waits, alone, ~Exists(told)).order_by("queued_at")
+
+
+def _say_that_it_is_late(turn_id: int) -> None:
+    """Once each time that the turn was queued. It stays queued: a worker that comes back answers."""
+    conversation_id = Turn.objects.values_list("conversation_id", flat=True).get(pk=turn_id)
+    with events.writing(conversation_id, "lateness_told") as locked, translation.override(locked.language):
+        if not _late_turns().filter(pk=turn_id).exists():
+            return
+        text = translate(
+            "The assistant has not got to your message yet. It is kept, and is answered as soon as possible. You need "
+            "not wait for that: you can ask for a person."
+        )
+        content = [{"type": "text", "text": text, "about": "your answer", "state": "late"}]
+        said = Message.objects.create(conversation=locked, turn_id=turn_id, author=Author.SYSTEM, content=content)
+        people.tell_message(locked, said)

@@ -103,7 +103,7 @@ def take(turn_id: int) -> Lease | None:
     if found is None:
         return None
     token = secrets.token_hex(16)
-    with events.writing(found) as conversation:
+    with events.writing(found, "turn_taken") as conversation:
         free = Q(state=TurnState.QUEUED) | Q(state=TurnState.RUNNING, lease_until__lt=timezone.now())
         turn = Turn.objects.filter(free, pk=turn_id).first()
         if turn is None:
@@ -127,12 +127,12 @@ class Silenced(LeaseLost):
 
 
 @contextmanager
-def holding(lease: Lease, *, to_end: bool = False) -> Iterator[tuple[Conversation, Turn]]:
+def holding(lease: Lease, save: str = "", *, to_end: bool = False) -> Iterator[tuple[Conversation, Turn]]:
     """`writing`, and only while the lease is still ours: a worker that woke up late is stopped here.
 
     So is one that would talk over a person; `to_end` is for what only closes the turn's own books. Raises `LeaseLost`.
     """
-    with events.writing(lease.conversation_id) as conversation:
+    with events.writing(lease.conversation_id, save) as conversation:
         turn = Turn.objects.filter(
             pk=lease.turn_id, lease_token=lease.token, state=TurnState.RUNNING, lease_until__gt=timezone.now()
         ).first()

@@ -14,6 +14,7 @@ import environ
 from celery.schedules import crontab
 from django.core.exceptions import ImproperlyConfigured
 
+from agent import save_points
 from backoffice import logs
 from backoffice.setting_values import price_table, weekly_hours
 
@@ -358,7 +359,14 @@ OFFICE_HOURS = parsed(
 )
 AGENT_MAX_OUTPUT_TOKENS = number("AGENT_MAX_OUTPUT_TOKENS", 2048, lowest=64)
 AGENT_MODEL_TIMEOUT_SECONDS = number("AGENT_MODEL_TIMEOUT_SECONDS", 60, lowest=1)
-AGENT_LEASE_SECONDS = number("AGENT_LEASE_SECONDS", 20, lowest=3)
+AGENT_LEASE_SECONDS = number("AGENT_LEASE_SECONDS", 15, lowest=3)
+AGENT_LATE_SECONDS = number("AGENT_LATE_SECONDS", 120, lowest=30)
+AGENT_DIE_AT = parsed(
+    "AGENT_DIE_AT",
+    "",
+    save_points.death,
+    expected="a point of agent/save_points.py and which time, like reply_kept.before:1, or empty",
+)
 CHAT_MESSAGES_PER_MINUTE = number("CHAT_MESSAGES_PER_MINUTE", 20, lowest=1)
 CHAT_MESSAGE_MAX_CHARACTERS = number("CHAT_MESSAGE_MAX_CHARACTERS", 2000, lowest=1)
 

@@ -19,6 +19,7 @@ from jsonschema.exceptions import best_match
 
 from agent import calls, cards, events, limits
 from agent.models import Conversation, ToolCall
+from agent.save_points import reached
 from agent.states import ToolCallState
 from agent.tools.base import CardSpec, Context, Outcome, Tool
 from agent.tools.registry import BY_NAME, HIDDEN_ON_ORDER_PAGE
@@ -67,7 +68,7 @@ def _begin(call: ToolCall) -> None:
 def _run_here(lease: Lease, call_id: int) -> None:
     for attempt in range(1, TRIES + 1):
         try:
-            with holding(lease) as (conversation, _turn):
+            with holding(lease, "call_run") as (conversation, _turn):
                 call = ToolCall.objects.select_related("message").get(pk=call_id)
                 if call.state == ToolCallState.ASKED:
                     _begin(call)
@@ -83,7 +84,7 @@ def _run_here(lease: Lease, call_id: int) -> None:
 
 def _run_remote(lease: Lease, call_id: int, tool: Tool) -> None:
     """Nothing is locked while somebody outside thinks; what they said is kept if the lease still holds."""
-    with holding(lease) as (conversation, _turn), translation.override(conversation.language):
+    with holding(lease, "outside_asked") as (conversation, _turn), translation.override(conversation.language):
         call = ToolCall.objects.select_related("message").get(pk=call_id)
         if call.state != ToolCallState.ASKED:
             return
@@ -96,7 +97,8 @@ def _run_remote(lease: Lease, call_id: int, tool: Tool) -> None:
             return
     with translation.override(conversation.language):
         outcome = _ask_outside(tool, context)
-    with holding(lease) as (conversation, _turn), translation.override(conversation.language):
+    reached("outside_answered")
+    with holding(lease, "outside_answer_kept") as (conversation, _turn), translation.override(conversation.language):
         call.refresh_from_db()
         if call.state != ToolCallState.ASKED:
             return

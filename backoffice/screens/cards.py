@@ -60,7 +60,7 @@ def carry_out(card: Card, actor: Actor) -> Done:
     were packed or sold meanwhile) ends the card, so that nobody presses in vain and the agent hears why.
     """
     done = refusal = None
-    with events.writing(card.conversation_id):
+    with events.writing(card.conversation_id, "card_pressed"):
         card.refresh_from_db()
         if card.state != CardState.CONFIRMED:
             cards.require_open(card)
@@ -126,7 +126,7 @@ def decline(request: HttpRequest, shopper: Shopper, number: str, card_id: str) -
 
 def decline_card(card: Card, actor: Actor) -> None:
     """Once; again changes nothing. Raises Refusal when the card was pressed, or ended otherwise, before."""
-    with events.writing(card.conversation_id):
+    with events.writing(card.conversation_id, "card_declined"):
         card.refresh_from_db()
         if card.state == CardState.DECLINED:
             return
