@@ -10,6 +10,7 @@ from django.conf import settings
 
 from agent import earlier, history, request
 from agent.models import Conversation, Message
+from agent.repair import History
 from agent.states import Author, ToolCallState
 
 log = structlog.get_logger(__name__)
@@ -18,7 +19,7 @@ log = structlog.get_logger(__name__)
 LEAST_FACTOR, GREATEST_FACTOR = 0.8, 1.6
 
 
-def messages_within_window(conversation: Conversation) -> history.History:
+def messages_within_window(conversation: Conversation) -> History:
     """The next request's messages; folded first when it would be longer than the settings allow. Inside `holding`."""
     messages = history.messages_for_model(conversation)
     if length(conversation, messages) <= settings.AGENT_MAX_CONTEXT_TOKENS or not fold(conversation):
@@ -47,12 +48,12 @@ def fold(conversation: Conversation, *, harder: bool = False) -> bool:
     return True
 
 
-def length(conversation: Conversation, messages: history.History) -> int:
+def length(conversation: Conversation, messages: History) -> int:
     """The tokens of a request with these messages: by characters, put right by what the last one really had."""
     return round(request.estimated_tokens(messages) * _factor(conversation, messages))
 
 
-def _factor(conversation: Conversation, messages: history.History) -> float:
+def _factor(conversation: Conversation, messages: History) -> float:
     """Real tokens for each that is estimated. The newest reply's request is everything in front of that reply."""
     used = conversation.model_calls.exclude(stop_reason="").order_by("-pk").first()
     replies = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
@@ -80,5 +81,5 @@ def _places(conversation: Conversation) -> list[int]:
         said = said.filter(pk__lte=waiting.message.heard)
     if unheard is not None:
         said = said.filter(pk__lte=unheard.pk)
-    first = conversation.messages.order_by("pk").values_list("pk", flat=True).first()
-    return list(said.exclude(pk=first).order_by("pk").values_list("pk", flat=True))
+    first = conversation.messages.order_by("pk").values("pk")[:1]
+    return list(said.exclude(pk__in=first).order_by("pk").values_list("pk", flat=True))

@@ -16,9 +16,8 @@ def seen(order_id: int, customer_id: int) -> None:
     """The customer's page about the order is open now. Cheap to call often: it writes every ten seconds at most."""
     now = timezone.now()
     talks = Conversation.objects.filter(order_id=order_id, customer_id=customer_id)
-    newest = talks.order_by("-pk").values_list("pk", flat=True).first()
     long_ago = Q(seen_at=None) | Q(seen_at__lt=now - WRITTEN_EVERY)
-    Conversation.objects.filter(long_ago, pk=newest).update(seen_at=now)
+    Conversation.objects.filter(long_ago, pk__in=talks.order_by("-pk")[:1].values("pk")).update(seen_at=now)
 
 
 def is_open(conversation: Conversation) -> bool:

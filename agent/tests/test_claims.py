@@ -57,7 +57,7 @@ def kinds(text: str) -> list[str]:
 )
 def test_the_same_claim_is_found_however_it_is_written(written: str) -> None:
     (claim,) = claims_in(written)
-    assert (claim.kind, claim.amounts) == ("refund", {Decimal(230)})
+    assert (claim.kind, claim.amounts) == ("refund", frozenset({Decimal(230)}))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pytest_django import Settings
 from agent import calls, folding, history, request
 from agent.events import writing
 from agent.models import Message
+from agent.repair import History
 from agent.states import Author
 from agent.tests.helpers import asked, call, hear, quoted, talk
 from agent.tests.test_repair import refusal
@@ -54,7 +55,7 @@ def newest(order: Order) -> int:
     return history.newest_message(talk(order))
 
 
-def asked_of_model(order: Order) -> history.History:
+def asked_of_model(order: Order) -> History:
     with writing(talk(order).pk) as conversation:
         return folding.messages_within_window(conversation)
 
@@ -64,7 +65,7 @@ def fold(order: Order, *, harder: bool = False) -> bool:
         return folding.fold(conversation, harder=harder)
 
 
-def blocks(messages: history.History) -> list[str]:
+def blocks(messages: History) -> list[str]:
     return [json.dumps([message["role"], each]) for message in messages for each in message["content"]]
 
 

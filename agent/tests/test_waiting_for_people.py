@@ -13,6 +13,7 @@ from agent.states import Author, TurnState
 from agent.tests.helpers import asked, call, hear, hold, newest_turn, quoted, results, talk, texts, told
 from agent.tools import executor
 from orders.actors import system_actor
+from orders.errors import Refusal
 from orders.models import AuditEvent, Order
 from orders.tests import cast
 
@@ -248,7 +249,7 @@ def test_what_the_agent_may_not_answer_any_more_is_not_given_back_to_it(order: O
         turns.move(conversation, turn, TurnState.RUNNING, TurnState.DONE, steps=1)
     assert limits.conversation_is_full(talk(order))
     people.take_over(conversation=talk(order), actor=cast.staff())
-    with pytest.raises(people.Refusal) as refused:
+    with pytest.raises(Refusal) as refused:
         people.give_back(conversation=talk(order), actor=cast.staff())
     assert refused.value.code == "assistant_at_its_limit"
     assert talk(order).owner == cast.staff_user()

@@ -81,7 +81,9 @@ def converse(desk: Desk, model: Control, seed: int) -> list[str]:
     model.reset()
     _begin_anew(desk)
     mode = MODES[seed % len(MODES)]
-    options = {"seed": seed, "foreign_ids": desk.foreign} if mode.endswith(("hostile", "obedient", "arguments")) else {}
+    options: dict[str, Any] = (
+        {"seed": seed, "foreign_ids": desk.foreign} if mode.endswith(("hostile", "obedient", "arguments")) else {}
+    )
     model.misbehave(mode, **options)
     for place in range(2):
         hear(desk.order, SENTENCES[(seed + place) % len(SENTENCES)])
