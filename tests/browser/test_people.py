@@ -47,7 +47,8 @@ def test_staff_read_the_reply_as_it_is_written_and_then_in_the_log(visit: Open, 
     assert len(set(grown)) > 1
     assert len(grown[0]) < len(grown[-1])
     ming.page.locator(".chat-person button").click()
-    expect(staff.page.locator("#who")).to_contain_text("NT$230", timeout=WAIT)
+    expect(staff.page.locator("#who")).to_contain_text("The customer asked for a person.", timeout=WAIT)
+    expect(staff.page.locator("#who .notice")).to_contain_text("NT$230")
     staff.page.locator("#facts summary").click()
     staff.page.set_viewport_size({"width": 390, "height": 844})
     staff.shoot("33-summary-narrow")
