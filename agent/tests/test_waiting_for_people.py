@@ -14,7 +14,6 @@ from agent.tests.helpers import asked, call, hear, hold, newest_turn, quoted, re
 from agent.tools import executor
 from orders.actors import system_actor
 from orders.errors import Refusal
-from orders.errors import Refusal
 from orders.models import AuditEvent, Order
 from orders.tests import cast
 
