@@ -1,137 +1,308 @@
-"""A worker is killed at every point where a turn is saved, just before and just after, and the next one goes on.
+"""A process is killed by SIGKILL at every point of `agent/save_points.py`, and whoever comes next finds enough.
 
-The points are found by counting: whatever the turn saves, it saves under its lease.
+Each life is what happens to an order up to a deed, and the deed. A first process does the deed undisturbed and counts
+the points that it passes; then, for each point, another one dies there, the first and the last time it gets there. Its
+job is lost with it, and Redis is emptied. What is there in the end must be what is there without any death.
 """
 
+import base64
+import json
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.utils import timezone
+import redis
 
-from agent import asking, keeping, loop
+from agent import history, loop, sweep, turns
 from agent.models import Conversation, Turn
 from agent.offline.control import Control
-from agent.states import CardState, TurnState
-from agent.tests.helpers import hear, newest_turn, press, refused_requests, talk, work
+from agent.save_points import POINTS
+from agent.states import Author, CardState, ToolCallState, TurnState
+from agent.tests import dying
+from agent.tests.helpers import SAME_AGAIN, asked, call, hear, hold, press, refused_requests, reply, talk, work
 from agent.tools import executor
-from agent.turns import Lease, holding
 from orders.models import Order
 from orders.tests import cast
 from orders.tests.factories import fixed_discount, payment_body, shipment_body
-from refunds.models import Refund, RefundQuote, Return
+from refunds.models import Refund, RefundQuote, Return, SimulatedRefund
+from refunds.states import RefundState
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SENTENCE = "耳機左耳沒聲音，耳機殼也還沒寄到，我不想等了"
+ROUNDS = 12
+Deed = Callable[[Order], None]
 
 
-class Killed(BaseException):
-    """As SIGKILL is: nothing that catches exceptions sees it."""
+@dataclass(frozen=True)
+class Life:
+    """`prepare` the order of this number, then the `deed`. `saves`: whose points are died at.
+
+    `redo`: whoever has seen the deed fail does it again; a worker does not, its turn is found.
+    """
+
+    prepare: Callable[[int, Control], Order]
+    deed: Deed
+    saves: tuple[str, ...]
+    redo: bool = False
+
+    def tries(self, point: str) -> bool:
+        return point.partition(".")[0] in self.saves
 
 
-class Death:
-    """Strikes at the n-th save of a turn: before it is committed, or right after."""
-
-    def __init__(self) -> None:
-        self.saves, self.strikes_at, self.before_commit = 0, 0, False
-
-    def arm(self, number: int, *, before_commit: bool) -> None:
-        self.saves, self.strikes_at, self.before_commit = 0, number, before_commit
-
-    @contextmanager
-    def holding(self, lease: Lease, **options: bool) -> Iterator[Any]:
-        self.saves += 1
-        struck = self.saves == self.strikes_at
-        with holding(lease, **options) as held:
-            yield held
-            if struck and self.before_commit:
-                raise Killed
-        if struck:
-            raise Killed
-
-
-@pytest.fixture
-def death(monkeypatch: pytest.MonkeyPatch) -> Death:
-    death = Death()
-    use: Callable[..., AbstractContextManager[Any]] = death.holding
-    for module in (loop, asking, keeping, executor):
-        monkeypatch.setattr(module, "holding", use)
-    return death
-
-
-def fresh_order(number: int, sentence: str = SENTENCE) -> Order:
+# --- what has happened before ---
+def silent(number: int, model: Control) -> Order:
     """Another order like 5531."""
-    order = cast.place(
+    return cast.place(
         f"T-{number}",
         discounts=[fixed_discount(150, 1500)],
         payments=[payment_body(1430)],
         shipments=[shipment_body({1: 1})],
     )
+
+
+def said(number: int, model: Control, sentence: str = SENTENCE) -> Order:
+    order = silent(number, model)
     hear(order, sentence, language="zh-hant")
     return order
 
 
-def work_and_die(order: Order) -> None:
-    """Die, and let the lease run out."""
-    with pytest.raises(Killed):
-        work(order)
-    stale = Turn.objects.filter(pk=newest_turn(order).pk, state=TurnState.RUNNING)
-    stale.update(lease_until=timezone.now() - timedelta(seconds=1))
+def greeted(number: int, model: Control) -> Order:
+    """A question that leads to no card."""
+    return said(number, model, "hello")
 
 
-def picture(conversation: Conversation) -> dict[str, Any]:
-    """Everything that a repeated side effect, or a lost one, would change."""
-    order = conversation.order
-    return {
-        "messages": [
-            (message.author, message.stop_reason, [block["type"] for block in message.content])
-            for message in conversation.messages.order_by("pk")
-        ],
-        "calls": list(conversation.tool_calls.order_by("pk").values_list("name", "state", "is_error")),
-        "cards": sorted(conversation.cards.values_list("kind", "state")),
-        "quotes": list(RefundQuote.objects.filter(order=order).values_list("state", "amount")),
-        "refunds": list(Refund.objects.filter(order=order).values_list("amount", flat=True)),
-        "returns": Return.objects.filter(order=order).count(),
-        "turns": list(conversation.turns.values_list("state", flat=True)),
-    }
+def asks_when(number: int, model: Control) -> Order:
+    """A carrier is asked between two saves."""
+    return said(number, model, "耳機殼什麼時候會到？")
 
 
-def pressed(number: int) -> Order:
-    """An order whose two cards have been pressed: the closing turn is queued."""
-    order = fresh_order(number)
+def shown(number: int, model: Control) -> Order:
+    """Two cards wait."""
+    order = said(number, model)
     work(order)
-    for card in talk(order).cards.filter(state=CardState.OPEN):
-        press(card)
     return order
 
 
-def asking_when(number: int) -> Order:
-    """An order whose customer asks when the case arrives: a carrier is asked between two saves."""
-    return fresh_order(number, "耳機殼什麼時候會到？")
+def pressed(number: int, model: Control) -> Order:
+    """Both have been pressed: the closing turn is queued."""
+    order = shown(number, model)
+    press_all(order)
+    return order
 
 
-@pytest.mark.parametrize(
-    "prepare",
-    [fresh_order, pressed, asking_when],
-    ids=["until the cards", "after the presses", "while a carrier is asked"],
-)
-@pytest.mark.parametrize("before_commit", [True, False], ids=["before the commit", "after the commit"])
-def test_killed_at_any_save_the_next_worker_goes_on_and_nothing_happens_twice(
-    model: Control, death: Death, prepare: Callable[[int], Order], before_commit: bool
-) -> None:
-    undisturbed = prepare(0)
-    death.arm(0, before_commit=before_commit)
-    work(undisturbed)
-    points, expected = death.saves, picture(talk(undisturbed))
-    assert points >= 4
+def bought_back(number: int, model: Control) -> Order:
+    order = pressed(number, model)
+    work(order)
+    return order
 
-    for point in range(1, points + 1):
-        order = prepare(point)
-        death.arm(point, before_commit=before_commit)
-        work_and_die(order)
-        death.arm(0, before_commit=before_commit)
+
+def unanswered(number: int, model: Control) -> Order:
+    """The model cannot be had, and will not be."""
+    model.misbehave("error", status=401, kind="authentication_error")
+    return said(number, model)
+
+
+def failed(number: int, model: Control) -> Order:
+    order = unanswered(number, model)
+    work(order)
+    model.reset()
+    return order
+
+
+def too_long(number: int, model: Control) -> Order:
+    """The model says once that the window is full."""
+    order = silent(number, model)
+    for word in ("hello", "thank you"):
+        hear(order, word)
         work(order)
-        assert picture(talk(order)) == expected, f"killed at save {point} of {points}"
-    assert refused_requests(model) == []
+    hear(order, "hello again")
+    model.script([reply("Half of", stop_reason="model_context_window_exceeded"), reply("All of it.")])
+    return order
+
+
+def owned_meanwhile(number: int, model: Control) -> Order:
+    """A person has it, and the turn is there still."""
+    order = greeted(number, model)
+    Conversation.objects.filter(order=order).update(owner=cast.staff_user())
+    return order
+
+
+def owned(number: int, model: Control) -> Order:
+    """A person has it, and the customer has written to them."""
+    order = greeted(number, model)
+    dying.take_over(order)
+    hear(order, "hello?")
+    return order
+
+
+def with_free_card(number: int, model: Control) -> Order:
+    """A card that stands for new goods waits."""
+    order = said(number, model)
+    lease = hold(order)
+    (made,) = asked(order, call("create_return", quote_id=None, exchange_lines=[SAME_AGAIN]))
+    executor.run_call(lease, made.pk)
+    with turns.holding(lease) as (conversation, turn):
+        turns.move(conversation, turn, TurnState.RUNNING, TurnState.WAITING)
+    return order
+
+
+def forgotten(number: int, model: Control) -> Order:
+    """The turn waits, and for nothing."""
+    order = greeted(number, model)
+    with turns.holding(hold(order)) as (conversation, turn):
+        turns.move(conversation, turn, TurnState.RUNNING, TurnState.WAITING)
+    return order
+
+
+def late(number: int, model: Control) -> Order:
+    order = greeted(number, model)
+    grow_old(order, 200)
+    return order
+
+
+LIVES: dict[str, Life] = {
+    "the customer writes": Life(silent, dying.say, ("message_said",), redo=True),
+    "a turn until its cards": Life(
+        said,
+        dying.work,
+        ("turn_taken", "step_decided", "request_begun", "words_shown", "model_heard", "reply_kept", "call_run"),
+    ),
+    "a turn after the presses": Life(pressed, dying.work, ("step_decided", "reply_kept")),
+    "a turn that asks a carrier": Life(
+        asks_when, dying.work, ("outside_asked", "outside_answered", "outside_answer_kept")
+    ),
+    "a turn without a model": Life(unanswered, dying.work, ("model_failed", "turn_failed", "person_asked")),
+    "a turn whose window is full": Life(too_long, dying.work, ("history_folded",)),
+    "a worker that goes down": Life(greeted, dying.leave, ("turn_handed_on",)),
+    "a turn that a person has overtaken": Life(owned_meanwhile, dying.work, ("turn_silenced",)),
+    "a refund is pressed": Life(shown, dying.press_refund, ("press_heard", "card_ended")),
+    "an exchange is pressed": Life(with_free_card, dying.press_card, ("card_pressed",), redo=True),
+    "an exchange is refused": Life(with_free_card, dying.decline, ("card_declined",), redo=True),
+    "money arrives": Life(bought_back, dying.pay, ("outcome_told",)),
+    "the customer tries again": Life(failed, dying.try_again, ("tried_again",), redo=True),
+    "a person is called": Life(
+        greeted, dying.call_a_person, ("person_called", "call_noted", "person_asked"), redo=True
+    ),
+    "a person takes over": Life(greeted, dying.take_over, ("taken_over",), redo=True),
+    "a person answers": Life(greeted, dying.answer, ("answered", "taken_over"), redo=True),
+    "a person gives it back": Life(owned, dying.give_back, ("given_back",), redo=True),
+    "a person closes it": Life(greeted, dying.close, ("closed",), redo=True),
+    "the sweeper finds a turn": Life(late, dying.look_around, ("lost_turn_found", "lateness_told")),
+    "the sweeper finds a turn that need not wait": Life(forgotten, dying.look_around, ("turn_resumed",)),
+}
+
+
+# --- what happens afterwards ---
+def grow_old(order: Order, seconds: int) -> None:
+    """The order's turns were queued, and their workers last heard of, so much earlier."""
+    earlier = timedelta(seconds=seconds)
+    for turn in Turn.objects.filter(conversation__order=order, state__in=[TurnState.QUEUED, TurnState.RUNNING]):
+        until = turn.lease_until and turn.lease_until - earlier
+        Turn.objects.filter(pk=turn.pk).update(queued_at=turn.queued_at - earlier, lease_until=until)
+
+
+def jobs(broker: redis.Redis) -> Iterator[int]:
+    """The turns for which jobs lie in Redis; each is taken out."""
+    while (entry := broker.rpop("chat")) is not None:
+        arguments, *_ = json.loads(base64.b64decode(json.loads(entry)["body"]))
+        yield arguments[0]
+
+
+def go_on(order: Order, broker: redis.Redis) -> None:
+    """Sweepers and workers, until there is nothing left to do. Every job is delivered twice."""
+    broker.flushdb()
+    for _ in range(ROUNDS):
+        grow_old(order, 20)
+        sweep.sweep()
+        found = list(jobs(broker))
+        for turn_id in found:
+            loop.run(turn_id)
+            loop.run(turn_id)
+        if not found:
+            return
+    pytest.fail("there is no end to it")
+
+
+def press_all(order: Order) -> None:
+    for card in talk(order).cards.filter(state=CardState.OPEN).order_by("created_at"):
+        press(card)
+
+
+def live_on(order: Order, broker: redis.Redis) -> None:
+    """To the end of the story: every button is pressed, and what is owed is paid."""
+    go_on(order, broker)
+    if talk(order).cards.filter(state=CardState.OPEN).exists():
+        press_all(order)
+        go_on(order, broker)
+    if Refund.objects.filter(order=order, state=RefundState.PENDING).exists():
+        dying.pay(order)
+        go_on(order, broker)
+
+
+def picture(order: Order) -> dict[str, Any]:
+    """Everything that a repeated effect, or a lost one, would change."""
+    conversation = talk(order)
+    messages = [each for each in conversation.messages.order_by("pk") if history.FOLDS not in each.content[0]]
+    calls = conversation.tool_calls.order_by("pk")
+    told = [event for event in conversation.events.order_by("number") if event.kind not in {"turn", "work"}]
+    return {
+        "messages": [(each.author, each.stop_reason, [b["type"] for b in each.content]) for each in messages],
+        "calls": list(calls.values_list("name", "state", "is_error")),
+        "cards": sorted(conversation.cards.values_list("kind", "state")),
+        "quotes": sorted(RefundQuote.objects.filter(order=order).values_list("state", "amount")),
+        "refunds": list(Refund.objects.filter(order=order).values_list("state", "amount")),
+        "paid": list(SimulatedRefund.objects.filter(charge_ref__in=payments(order)).values_list("amount", flat=True)),
+        "returns": sorted(Return.objects.filter(order=order).values_list("kind", "state")),
+        "turns": list(conversation.turns.order_by("pk").values_list("state", "steps", "error")),
+        "person": (conversation.state, conversation.needs_person, conversation.owner_id),
+        "told": Counter((event.kind, event.data.get("author"), event.data.get("state")) for event in told),
+    }
+
+
+def payments(order: Order) -> list[str]:
+    return list(order.payments.values_list("pk", flat=True))
+
+
+def assert_in_order(order: Order) -> None:
+    """Events are numbered without a gap, what was said is told once, and every call has its answer."""
+    conversation = talk(order)
+    told = list(conversation.events.order_by("number").values_list("number", "kind", "data"))
+    assert [number for number, _, _ in told] == list(range(1, conversation.last_event + 1))
+    shown_messages = [data["message_id"] for _, kind, data in told if kind == "message"]
+    assert len(shown_messages) == len(set(shown_messages))
+    spoken = conversation.messages.filter(author__in=[Author.CUSTOMER, Author.AGENT, Author.STAFF])
+    assert set(shown_messages) >= {each.pk for each in spoken if each.text.strip()}
+    assert not conversation.tool_calls.exclude(state=ToolCallState.ANSWERED).exists()
+
+
+@pytest.mark.parametrize("name", LIVES)
+def test_killed_at_any_point_whoever_comes_next_goes_on_and_nothing_happens_twice(
+    model: Control, redis_server: redis.Redis, name: str
+) -> None:
+    life = LIVES[name]
+    undisturbed = life.prepare(0, model)
+    passed = dying.Dying(life.deed, undisturbed, "reply_kept.after").end()
+    assert passed is not None
+    live_on(undisturbed, redis_server)
+    expected = picture(undisturbed)
+    places = [(point, time) for point, times in passed.items() if life.tries(point) for time in {1, times}]
+    assert {point.partition(".")[0] for point, _ in places} == set(life.saves)
+
+    for number, (point, time) in enumerate(places, start=1):
+        model.reset()
+        order = life.prepare(number, model)
+        assert dying.Dying(life.deed, order, point, time).end() is None, f"not killed at {point}"
+        if life.redo:
+            life.deed(order)
+        live_on(order, redis_server)
+        assert picture(order) == expected, f"killed at {point}, time {time}"
+        assert_in_order(order)
+        assert refused_requests(model) == []
+
+
+def test_every_point_of_the_list_is_died_at() -> None:
+    tried = {save for life in LIVES.values() for save in life.saves}
+    assert {point.partition(".")[0] for point in POINTS} == tried

@@ -1,0 +1,125 @@
+"""A process of its own that does one thing to an order and is killed by SIGKILL at a named point.
+
+Each is forked from a process that has everything imported, and no thread and no connection yet. The module is imported
+there behind `backoffice.asgi`, which sets Django up.
+"""
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Mapping
+from multiprocessing.connection import Connection
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import connection, connections
+
+from agent import intake, loop, people, save_points, stopping, sweep
+from agent.states import CardKind
+from agent.tests.helpers import newest_turn, press, talk
+from backoffice.screens.cards import decline_card
+from orders.actors import customer_actor
+from orders.models import Order
+from orders.tests import cast
+from refunds import send
+from refunds.models import Refund
+
+forks = multiprocessing.get_context("forkserver")
+forks.set_forkserver_preload(["backoffice.asgi", "agent.tests.dying"])
+NEVER: Final = 10**9
+
+
+def say(order: Order) -> None:
+    text, ref = "hello", "said-once"
+    intake.say(order=order, customer=order.customer, text=text, language="en", client_ref=ref)
+
+
+def work(order: Order) -> None:
+    loop.run(newest_turn(order).pk)
+
+
+def leave(order: Order) -> None:
+    """A worker that has been told to go down."""
+    stopping.requested.set()
+    work(order)
+
+
+def press_refund(order: Order) -> None:
+    press(talk(order).cards.get(kind=CardKind.REFUND))
+
+
+def press_card(order: Order) -> None:
+    press(talk(order).cards.get())
+
+
+def decline(order: Order) -> None:
+    decline_card(talk(order).cards.get(), customer_actor(order.customer))
+
+
+def pay(order: Order) -> None:
+    for refund in Refund.objects.filter(order=order):
+        send.send(refund_id=refund.pk)
+
+
+def look_around(order: Order) -> None:
+    sweep.sweep()
+
+
+def try_again(order: Order) -> None:
+    intake.try_again(conversation=talk(order))
+
+
+def call_a_person(order: Order) -> None:
+    intake.ask_for_person(order=order, customer=order.customer, language="en")
+
+
+def take_over(order: Order) -> None:
+    people.take_over(conversation=talk(order), actor=cast.staff())
+
+
+def give_back(order: Order) -> None:
+    people.give_back(conversation=talk(order), actor=cast.staff())
+
+
+def answer(order: Order) -> None:
+    """A person who does not see their own words on the page sends them again."""
+    if not talk(order).messages.filter(author="staff").exists():
+        people.reply(conversation=talk(order), actor=cast.staff(), text="Good morning.")
+
+
+def close(order: Order) -> None:
+    people.close(conversation=talk(order), actor=cast.staff())
+
+
+class Dying:
+    """A process that does `deed` to the order and dies at `point`, the `time`th time it gets there."""
+
+    def __init__(self, deed: Callable[[Order], None], order: Order, point: str, time: int = NEVER) -> None:
+        self._reports, says = forks.Pipe(duplex=False)
+        world = {"database": str(connection.settings_dict["NAME"]), "model": settings.ANTHROPIC_BASE_URL}
+        death = save_points.Death(point, time)
+        self._process = forks.Process(target=_live, args=(deed, order.pk, death, world, says), daemon=True)
+        self._process.start()
+        says.close()
+
+    def end(self) -> dict[str, int] | None:
+        """How often it passed each point; None once it was killed."""
+        try:
+            passed: dict[str, int] = self._reports.recv()
+        except EOFError:
+            passed = {}
+        self._process.join(20)
+        if self._process.exitcode == -signal.SIGKILL:
+            return None
+        assert self._process.exitcode == 0, f"broke by itself: {self._process.exitcode}"
+        return passed
+
+
+def _live(
+    deed: Callable[[Order], None], order_id: int, death: save_points.Death, world: Mapping[str, Any], says: Connection
+) -> None:
+    connections.settings["default"]["NAME"] = world["database"]
+    settings.ANTHROPIC_BASE_URL = world["model"]
+    settings.AGENT_DIE_AT = death
+    deed(Order.objects.get(pk=order_id))
+    says.send(dict(save_points.passed))
+    connection.close_pool()
