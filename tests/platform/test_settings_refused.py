@@ -37,6 +37,8 @@ WELL_FORMED = {
         ("MODEL_PRICES", "*=3/-1/0.3/15"),
         ("OFFICE_HOURS", "monday 09:00-18:00"),
         ("OFFICE_HOURS", "mon-fri 18:00-09:00"),
+        ("AGENT_DIE_AT", "reply_kept.before"),
+        ("AGENT_DIE_AT", "on the way home:1"),
         ("CSRF_TRUSTED_ORIGINS", "https://desk.example.com,desk.example.com"),
     ],
 )
@@ -56,6 +58,7 @@ def test_a_value_that_cannot_work_is_refused_in_one_sentence(name: str, value: s
         {"ORDER_WEBHOOK_URL": ""},
         {"OFFICE_HOURS": "mon-fri 09:00-18:00, sat 10:00-12:30"},
         {"OFFICE_HOURS": ""},
+        {"AGENT_DIE_AT": "reply_kept.before:1"},
         {"MODEL_PRICES": "*=0/0/0/0"},
         {"PAYMENT_GATEWAY": "stripe", "STRIPE_API_KEY": "sk_test_1"},
         {"STAFF_ALERT_EMAIL": "desk@example.com", "EMAIL_URL": "smtp+tls://desk:secret@mail.example.com:587"},
