@@ -15,7 +15,7 @@ from agent.models import Card, Conversation
 from agent.states import Author, CardState
 from orders.models import Order
 from orders.money import format_money
-from orders.prose import aside
+from orders.prose import aside, labelled
 from refunds import selectors
 from refunds.models import QuoteLine, RefundQuote
 from refunds.present import return_text
@@ -37,7 +37,7 @@ class Fact:
 def summary(conversation: Conversation) -> str:
     """The facts line by line, in the shop's language: it is kept, whoever reads it."""
     with translation.override(settings.LANGUAGE_CODE):
-        return "\n".join(f"{fact.label}: {'; '.join(fact.texts)}" for fact in facts(conversation))
+        return "\n".join(labelled(fact.label, fact.texts) for fact in facts(conversation))
 
 
 def facts(conversation: Conversation) -> list[Fact]:

@@ -5,6 +5,7 @@ say. The model reads that line with the words it is about, and is asked once mor
 the turn ends in words and a person is asked.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
@@ -21,7 +22,7 @@ from orders import audit
 from orders.actors import system_actor
 from orders.models import AuditEvent, Order
 from orders.money import format_money
-from orders.prose import sentences
+from orders.prose import listed, sentences
 from refunds.models import Approval, Refund, Replacement, Return
 from refunds.present import replacement_as_dict, return_as_dict
 from refunds.refund_words import state_text
@@ -30,6 +31,7 @@ from refunds.states import ApprovalKind, ApprovalState, ReplacementKind, ReturnK
 ENDING: Final = "false_claim"
 MOST_FALSE_CLAIMS: Final = 2
 MOST_WORDS_QUOTED: Final = 120
+SIGNS_OF_LABELS: Final = re.compile("[<>]")
 
 
 def take_back(
@@ -71,7 +73,7 @@ def _say_so(conversation: Conversation, false: Sequence[Claim], *, on_page: bool
 def _quoted(false: Sequence[Claim]) -> str:
     """The false words. Signs that could end the label they stand in are left out."""
     words = "; ".join(dict.fromkeys(claim.words for claim in false))
-    return words.translate({ord(sign): None for sign in "<>"})[:MOST_WORDS_QUOTED]
+    return SIGNS_OF_LABELS.sub("", words)[:MOST_WORDS_QUOTED]
 
 
 def _what_waits(conversation: Conversation) -> str:
@@ -95,7 +97,7 @@ def _cancellations(conversation: Conversation) -> Iterable[str]:
     if not gone:
         return [translate("Nothing of this order has been cancelled.")]
     told = translate("Of this order these goods have been cancelled: %(goods)s.")
-    return [told % {"goods": ", ".join(line.name for line in gone)}]
+    return [told % {"goods": listed(line.name for line in gone)}]
 
 
 def _returns(conversation: Conversation) -> Iterable[str]:

@@ -188,7 +188,7 @@ def test_without_words_of_a_model_the_summary_is_made_from_rows(order: Order) ->
     hear(order, "a person please")
     wants_a_person(order)
     summary = talk(order).hand_off_summary
-    assert "my earphones are broken; a person please" in summary
+    assert "my earphones are broken；a person please" in summary
     for known in (quote.pk, "NT$230", "耳機殼 × 1"):
         assert known in summary
     event = AuditEvent.objects.get(action="conversation.person_asked")

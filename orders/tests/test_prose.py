@@ -3,7 +3,7 @@
 import pytest
 from django.utils import translation
 
-from orders.prose import aside
+from orders.prose import aside, labelled, listed
 
 
 @pytest.mark.parametrize(("language", "said"), [("en", "rf_1 (rejected)"), ("zh-hant", "rf_1（rejected）")])
@@ -11,3 +11,13 @@ def test_what_is_said_beside_a_name_stands_in_the_brackets_of_the_language(langu
     with translation.override(language):
         assert aside("rf_1", "rejected") == said
         assert aside("rf_1", "") == "rf_1"
+
+
+@pytest.mark.parametrize(
+    ("language", "goods", "line"),
+    [("en", "A, B", "Refunds: paid; refused"), ("zh-hant", "A、B", "Refunds：paid；refused")],
+)
+def test_names_and_facts_follow_each_other_as_the_language_separates_them(language: str, goods: str, line: str) -> None:
+    with translation.override(language):
+        assert listed(["A", "B"]) == goods
+        assert labelled("Refunds", ["paid", "refused"]) == line
