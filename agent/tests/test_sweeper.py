@@ -2,22 +2,26 @@
 
 from collections.abc import Callable, Generator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import redis
+from django.conf import settings
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from agent import cards, events, sweep, turns
-from agent.models import Card, Turn
+from agent import cards, events, history, sweep, turns
+from agent.models import Card, Conversation, Turn
 from agent.states import CardKind, TurnState
-from agent.tests.helpers import hear, hold, newest_turn, talk, told
+from agent.tests.helpers import at_once, hear, hold, newest_turn, talk, texts, told
 from agent.tools.base import CardSpec
 from backoffice import celery_app
 from orders.models import Order
 from orders.tests import cast
 
 pytestmark = pytest.mark.django_db
+# A round and a job take less.
+A_MOMENT = timedelta(seconds=5)
 NOBODY_LISTENS = "redis://127.0.0.1:9/0"
 Committed = DjangoCaptureOnCommitCallbacks
 
@@ -136,3 +140,118 @@ def test_one_card_that_cannot_be_repaired_does_not_keep_others_waiting(order: Or
     Card.objects.filter(pk=made[0].pk).update(payload=[])
     sweep.sweep()
     assert Card.objects.get(pk=made[1].pk).state == "expired"
+
+
+# --- how soon, by the settings that a shop runs with ---
+WITHIN = timedelta(seconds=30)
+
+
+def test_a_lost_job_is_found_within_half_a_minute() -> None:
+    """At worst the turn grows old right after a round: then the next one finds it, and needs a moment itself."""
+    assert sweep.QUEUED_TOO_LONG + timedelta(seconds=settings.SWEEP_SECONDS) <= WITHIN - A_MOMENT
+
+
+def test_the_turn_of_a_worker_that_died_is_found_within_half_a_minute() -> None:
+    """It dies right after a renewal, and its lease ends right after a round."""
+    assert timedelta(seconds=settings.AGENT_LEASE_SECONDS + settings.SWEEP_SECONDS) <= WITHIN - A_MOMENT
+    schedule = settings.CELERY_BEAT_SCHEDULE["agent.tasks.sweep"]
+    assert schedule["schedule"] == settings.SWEEP_SECONDS
+
+
+def test_a_lease_lives_for_as_long_as_the_settings_say(order: Order) -> None:
+    """What the bound is computed from is what a worker that dies leaves behind."""
+    hear(order)
+    hold(order)
+    until = newest_turn(order).lease_until
+    assert until is not None
+    assert until - timezone.now() <= timedelta(seconds=settings.AGENT_LEASE_SECONDS)
+
+
+def test_rounds_of_the_sweeper_do_not_wait_behind_turns() -> None:
+    """All of the chat's threads may sit before a silent model."""
+    routes = settings.CELERY_TASK_ROUTES
+    assert routes["agent.tasks.sweep"]["queue"] not in {routes["agent.*"]["queue"], routes["refunds.*"]["queue"]}
+
+
+# --- nobody gets to it at all ---
+def late(order: Order, seconds: int = 0) -> None:
+    long_ago(order, queued_at=settings.AGENT_LATE_SECONDS + seconds)
+
+
+def lines(order: Order) -> list[str]:
+    return texts(order, "system")
+
+
+def test_a_customer_whom_no_worker_gets_to_is_told_so_once_and_offered_a_person(order: Order) -> None:
+    hear(order, "is anybody there?")
+    late(order, 1)
+    sweep.sweep()
+    sweep.sweep()
+    (line,) = lines(order)
+    assert ("It is kept" in line, "ask for a person" in line) == (True, True)
+    assert newest_turn(order).state == TurnState.QUEUED
+
+
+def test_so_is_one_whose_worker_died_and_nobody_took_its_place(order: Order) -> None:
+    hear(order)
+    hold(order)
+    late(order, 60)
+    long_ago(order, lease_until=settings.AGENT_LATE_SECONDS + 1)
+    sweep.sweep()
+    assert len(lines(order)) == 1
+
+
+def test_a_turn_that_is_being_worked_on_is_not_late(order: Order) -> None:
+    hear(order)
+    hold(order)
+    late(order, 60)
+    sweep.sweep()
+    assert lines(order) == []
+
+
+def test_a_moment_of_patience_comes_first(order: Order) -> None:
+    hear(order)
+    late(order, -5)
+    sweep.sweep()
+    assert lines(order) == []
+
+
+@pytest.mark.parametrize(
+    "there", [{"owner": "staff"}, {"needs_person": True}, {"state": "closed"}], ids=["has it", "was asked", "closed it"]
+)
+def test_where_a_person_is_there_or_on_the_way_nothing_is_said(order: Order, there: dict[str, Any]) -> None:
+    hear(order)
+    late(order, 1)
+    fields = {**there, "waiting_since": timezone.now()}
+    if "owner" in fields:
+        fields["owner"] = cast.staff_user()
+    Conversation.objects.update(**fields)
+    sweep.sweep()
+    assert lines(order) == []
+
+
+def test_whoever_is_late_again_with_another_answer_is_told_again(order: Order) -> None:
+    hear(order)
+    late(order, 1)
+    sweep.sweep()
+    turns.move(talk(order), newest_turn(order), TurnState.QUEUED, TurnState.DONE)
+    hear(order, "and now?")
+    late(order, 1)
+    sweep.sweep()
+    assert len(lines(order)) == 2
+
+
+def test_two_sweepers_at_once_say_it_once(transactional_db: None) -> None:
+    order = cast.order_5531()
+    hear(order)
+    late(order, 1)
+    at_once(*[sweep.sweep] * 3)
+    assert len(lines(order)) == 1
+
+
+def test_the_model_knows_that_the_customer_had_to_wait(order: Order) -> None:
+    hear(order, "hello")
+    late(order, 1)
+    sweep.sweep()
+    told = history.messages_for_model(talk(order))[-1]["content"]
+    assert "<from_system>your answer is now late: " in told[-1]["text"]
