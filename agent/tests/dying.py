@@ -122,4 +122,4 @@ def _live(
     settings.AGENT_DIE_AT = death
     deed(Order.objects.get(pk=order_id))
     says.send(dict(save_points.passed))
-    connection.close_pool()
+    connection.close_pool()  # type: ignore[attr-defined]

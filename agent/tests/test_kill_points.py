@@ -207,6 +207,7 @@ def grow_old(order: Order, seconds: int) -> None:
 def jobs(broker: redis.Redis) -> Iterator[int]:
     """The turns for which jobs lie in Redis; each is taken out."""
     while (entry := broker.rpop("chat")) is not None:
+        assert isinstance(entry, bytes)
         arguments, *_ = json.loads(base64.b64decode(json.loads(entry)["body"]))
         yield arguments[0]
 

@@ -51,7 +51,7 @@ def calls() -> Iterator[Call]:
 
 
 def names(called: set[str]) -> list[str]:
-    return [text.value for name, _, text in calls() if name in called and isinstance(text, ast.Constant)]
+    return [str(text.value) for name, _, text in calls() if name in called and isinstance(text, ast.Constant)]
 
 
 def test_every_transaction_of_the_agents_side_has_a_name() -> None:
