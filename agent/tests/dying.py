@@ -1,12 +1,14 @@
-"""A process of its own that does one thing to an order and is killed by SIGKILL at a named point.
+"""A process of its own that does one thing to an order: stopped for a while, or killed by SIGKILL at a named point.
 
 Each is forked from a process that has everything imported, and no thread and no connection yet. The module is imported
 there behind `backoffice.asgi`, which sets Django up.
 """
 
 import multiprocessing
+import os
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
@@ -26,6 +28,8 @@ from refunds.models import Refund
 forks = multiprocessing.get_context("forkserver")
 forks.set_forkserver_preload(["backoffice.asgi", "agent.tests.dying"])
 NEVER: Final = 10**9
+# What a test may have set otherwise than the environment.
+GIVEN: Final = ("ANTHROPIC_BASE_URL", "AGENT_LEASE_SECONDS")
 
 
 def say(order: Order) -> None:
@@ -95,11 +99,21 @@ class Dying:
 
     def __init__(self, deed: Callable[[Order], None], order: Order, point: str, time: int = NEVER) -> None:
         self._reports, says = forks.Pipe(duplex=False)
-        world = {"database": str(connection.settings_dict["NAME"]), "model": settings.ANTHROPIC_BASE_URL}
-        death = save_points.Death(point, time)
-        self._process = forks.Process(target=_live, args=(deed, order.pk, death, world, says), daemon=True)
+        given = {name: getattr(settings, name) for name in GIVEN} | {"AGENT_DIE_AT": save_points.Death(point, time)}
+        database = connection.settings_dict["NAME"]
+        self._process = forks.Process(target=_live, args=(deed, order.pk, given, database, says), daemon=True)
         self._process.start()
         says.close()
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """The process sees nothing of what happens in the body, not even how long it took."""
+        assert self._process.pid is not None
+        os.kill(self._process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self._process.pid, signal.SIGCONT)
 
     def end(self) -> dict[str, int] | None:
         """How often it passed each point; None once it was killed."""
@@ -115,11 +129,11 @@ class Dying:
 
 
 def _live(
-    deed: Callable[[Order], None], order_id: int, death: save_points.Death, world: Mapping[str, Any], says: Connection
+    deed: Callable[[Order], None], order_id: int, given: Mapping[str, Any], database: str, says: Connection
 ) -> None:
-    connections.settings["default"]["NAME"] = world["database"]
-    settings.ANTHROPIC_BASE_URL = world["model"]
-    settings.AGENT_DIE_AT = death
+    connections.settings["default"]["NAME"] = database
+    for name, value in given.items():
+        setattr(settings, name, value)
     deed(Order.objects.get(pk=order_id))
     says.send(dict(save_points.passed))
     connection.close_pool()  # type: ignore[attr-defined]

@@ -11,6 +11,8 @@ from agent import events, limits, loop, stopping, turns
 from agent.models import Message, Turn
 from agent.offline.control import Control
 from agent.states import TurnState
+from agent.tests import dying
+from agent.tests.dying import Dying
 from agent.tests.helpers import at_once, hear, hold, newest_turn, reply, talk, texts, told, until, work
 from agent.turns import LeaseLost, holding
 from orders.models import AuditEvent, Order
@@ -199,3 +201,26 @@ def test_a_turn_that_takes_every_worker_down_with_it_ends_in_words(model: Contro
     assert work(order).state == TurnState.FAILED
     assert texts(order, "system")
     assert model.requests() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_process_that_was_stopped_in_the_middle_of_a_reply_wakes_up_and_says_nothing(
+    model: Control, settings: Settings
+) -> None:
+    settings.AGENT_LEASE_SECONDS = 2
+    order = cast.order_5531()
+    hear(order)
+    model.misbehave("slow", times=1, seconds=0.5)
+    stalled = Dying(dying.work, order, "reply_kept.after")
+    assert until(lambda: len(model.requests()) == 1)
+    with stalled.stopped():
+        grow_stale(order)
+        model.script([reply("Hello from the second worker!")])
+        assert work(order).state == TurnState.DONE
+        events_before = talk(order).last_event
+    passed = stalled.end()
+
+    assert passed is not None
+    assert "reply_kept.before" not in passed
+    assert texts(order) == ["Hello from the second worker!"]
+    assert talk(order).last_event == events_before
