@@ -1,6 +1,6 @@
 """How fast the chat is, beside the bare SDK, in one run against the same stand-in. Prints a table; it is no test.
 
-    python -m bench.chat [--conversations 1,100,200] [--rounds 3] [--tokens 300]
+    python -m bench.chat [--conversations 1,100,200] [--rounds 3] [--tokens 100]
 
 From the customer's POST to the first text on the page's event stream. At N conversations, N turns are begun within the
 time that one reply takes, so that all of them stream at once; then the next round.
@@ -49,7 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--conversations", default="1,100,200", help="how many at once, one after the other")
     parser.add_argument("--rounds", type=int, default=3, help="turns per conversation where there are several")
-    parser.add_argument("--tokens", type=int, default=300, help="length of a reply; 50 come in a second")
+    parser.add_argument("--tokens", type=int, default=100, help="length of a reply; 50 come in a second")
     given = parser.parse_args()
     numbers = [int(number) for number in given.conversations.split(",")]
     with desk.running_desk() as stack:
