@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 import pytest
 
@@ -65,6 +66,10 @@ def calls(stack: Stack, number: str) -> list[str]:
     return [row["name"] for row in found]
 
 
+def is_paid(stack: Stack, number: str) -> bool:
+    return (refund_of(stack, number) or {}).get("state") == "succeeded"
+
+
 def kinds_of_cards(stack: Stack, number: str) -> list[str]:
     found = rows(stack, f"select k.kind from agent_card k {OF_ORDER} where o.number = %s order by k.kind", number)
     return [row["kind"] for row in found]
@@ -82,7 +87,7 @@ def test_workers_that_die_at_points_of_the_list_are_made_good_and_money_moves_on
         card = open_refund_card(stack, number, timeout=AGAIN_WITHIN)
         confirm(ming, card["quote_id"])
     for number in numbers:
-        wait_until(lambda number=number: (refund_of(stack, number) or {}).get("state") == "succeeded")
+        wait_until(partial(is_paid, stack, number))
         assert paid_out(stack, number) == [230]
         assert calls(stack, number) == ["create_return", "get_order", "quote_refund", "refund_items"]
         assert kinds_of_cards(stack, number) == ["exchange", "refund"]
