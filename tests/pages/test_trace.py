@@ -77,7 +77,7 @@ def test_a_turn_is_told_from_the_customers_words_to_its_end(order: Order) -> Non
     steps = steps_of(turn)
     assert [step.kind for step in steps] == ["message", "move", "move", "model", "message", "tool", "move"]
     assert [step.text for step in steps if step.kind == "message"] == ["耳機左耳沒聲音", "我看看"]
-    assert steps[0].after == "+0.000 s"
+    assert steps[0].after == "+0.000 秒"
     assert steps[-1].tone == "good"
 
 
