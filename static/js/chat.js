@@ -31,9 +31,10 @@ const drafts = new Map(); // draft key → {item, text}
 
 const handlers = {
   message(data) {
-    if (log.find("message", data.message_id)) return;
-    const item = adoptable(data) ?? log.bubble(data);
-    const isNew = !item.isConnected;
+    const shown = log.find("message", data.message_id);
+    if (shown && !("unplaced" in shown.dataset)) return;
+    const item = shown ?? adoptable(data) ?? log.bubble(data);
+    delete item.dataset.unplaced;
     item.dataset.message = data.message_id;
     delete item.dataset.pending;
     item.classList.remove("is-draft");
@@ -41,7 +42,8 @@ const handlers = {
       log.write(item, data.text);
       log.stamp(item, data.at);
       item.querySelector('[data-slot="sending"]').replaceChildren();
-      if (isNew) log.end.before(item);
+      // The stream's order is the database's: what was shown early, a draft or words being sent, takes its place now.
+      if (item.nextElementSibling !== log.end) log.end.before(item);
     });
     if (data.author !== "customer") log.announce(data.text);
     slot("suggestions").hidden = true;
@@ -243,6 +245,7 @@ function delivered(item, id) {
     item.remove();
     return;
   }
+  if (!shown) item.dataset.unplaced = "";
   item.dataset.message = id;
   delete item.dataset.pending;
   item.querySelector('[data-slot="sending"]').replaceChildren();
