@@ -20,12 +20,12 @@ from django.conf import settings as desk
 from django.utils import translation
 from pytest_django import Settings
 
-from agent import asking, calls, endings, intake, stopping
+from agent import asking, calls, endings, hand_off, intake, stopping
 from agent.client import _retry_after
 from agent.drafts import Draft
 from agent.endings import BY_NAME, BY_SIGN, TABLE, Leave, Repair, Retry, table_as_markdown
 from agent.farewells import FAREWELLS
-from agent.models import Message, ModelCall, Turn
+from agent.models import Conversation, Message, ModelCall, Turn
 from agent.offline.control import Control
 from agent.states import Author, TurnState
 from agent.tests.helpers import (
@@ -435,6 +435,20 @@ def test_who_waits_for_a_person_already_is_not_promised_one_again(model: Control
     work(order)
     assert [("asked a colleague" in line) for line in texts(order, "system")] == [True, False]
     assert len([data for data in told(order, "conversation") if data["needs_person"]]) == 1
+
+
+def test_words_are_said_even_where_asking_for_a_person_breaks(
+    model: Control, order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def break_it(conversation: Conversation) -> str:
+        raise LookupError("a row that nobody thought of")
+
+    monkeypatch.setattr(hand_off, "summary", break_it)
+    model.misbehave("refusal")
+    assert work(order).error == "refusal"
+    (line,) = texts(order, "system")
+    assert "asked a colleague" not in line
+    assert not talk(order).needs_person
 
 
 def test_what_only_the_shop_can_put_right_is_an_error_in_the_log(

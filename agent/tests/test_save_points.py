@@ -18,8 +18,14 @@ ROOT = Path(__file__).resolve().parents[2]
 TRANSACTIONS = {"holding", "writing", "talking", "saving"}
 # They pass on the name that they are given.
 DEFINED = {"agent/events.py", "agent/turns.py", "agent/intake.py"}
-# The transactions themselves; a savepoint in one; and the post, which talks to a mail server between two of its own.
-OTHER_TRANSACTIONS = {"agent/events.py": 1, "agent/intake.py": 2, "agent/tools/executor.py": 1, "agent/mails.py": 2}
+# The transactions themselves; savepoints in them; and the post, which talks to a mail server between two of its own.
+OTHER_TRANSACTIONS = {
+    "agent/events.py": 1,
+    "agent/intake.py": 2,
+    "agent/tools/executor.py": 1,
+    "agent/farewells.py": 1,
+    "agent/mails.py": 2,
+}
 Call = tuple[str, str, ast.expr | None]
 
 
