@@ -1,6 +1,7 @@
 """The page of one turn: every step in order, with how long it took, what it cost and what was taken back."""
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -23,6 +24,13 @@ from tests.pages.visiting import signed_in, stranger, text_of
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def in_english() -> Iterator[None]:
+    """What is read without a page is in the language of whoever came last."""
+    with translation.override("en"):
+        yield
 
 
 @pytest.fixture
@@ -77,7 +85,7 @@ def test_a_turn_is_told_from_the_customers_words_to_its_end(order: Order) -> Non
     steps = steps_of(turn)
     assert [step.kind for step in steps] == ["message", "move", "move", "model", "message", "tool", "move"]
     assert [step.text for step in steps if step.kind == "message"] == ["耳機左耳沒聲音", "我看看"]
-    assert steps[0].after == "+0.000 秒"
+    assert steps[0].after == "+0.000 s"
     assert steps[-1].tone == "good"
 
 
