@@ -103,7 +103,7 @@ def test_a_tool_call_says_what_it_came_to_under_the_models_own_id(model: Control
 
 def test_lines_of_libraries_name_the_tool_call_that_they_were_written_in(lines: Lines) -> None:
     with structlog.contextvars.bound_contextvars(tool_call_id="toolu_7"):
-        logging.getLogger("some.library").warning("disk %s", "full")
+        logging.getLogger("another.package").warning("disk %s", "full")
     (line,) = lines()
     assert (line["event"], line["tool_call_id"], line["level"]) == ("disk full", "toolu_7", "warning")
 

@@ -1,110 +1,24 @@
 """A page that comes, goes, sleeps and comes back ends up equal to the database; drafts fill the time until then."""
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
-from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from asgiref.sync import sync_to_async
-from django.db import connections
-from django.test import AsyncClient
-from django.utils import timezone
 from pytest_django import Settings
 
 from agent import ears, events, people, stream
-from agent.models import Conversation
-from agent.stream import Position, parse_event_id
-from agent.tests.helpers import hear, talk, until
+from agent.tests.helpers import hear, talk
+from agent.tests.open_pages import in_db, open_page, piece, run, saved
 from orders.models import Order
 from orders.tests import cast
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("quick_looks")]
 NOBODY_LISTENS = "redis://127.0.0.1:9/0"
-Frame = tuple[str, str, Any]
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look at the database often, so that a test of a lost event takes no quarter of a minute."""
-    monkeypatch.setattr(stream, "LOOK_SECONDS", 0.05)
-    monkeypatch.setattr(stream, "WITHOUT_REDIS_SECONDS", 0.05)
 
 
 @pytest.fixture
-def order(transactional_db: None) -> Order:
-    order = cast.order_5531()
-    for text in ("one", "two", "three"):
-        hear(order, text)
-    return order
-
-
-def parsed(chunk: bytes) -> Frame | None:
-    """Id, event and data of a frame; None for a comment."""
-    fields = dict(line.split(": ", 1) for line in chunk.decode().strip().splitlines() if not line.startswith(":"))
-    return (fields.get("id", ""), fields["event"], json.loads(fields["data"])) if "event" in fields else None
-
-
-class Page:
-    """An open page: what it has received so far."""
-
-    def __init__(self, source: AsyncIterator[bytes]) -> None:
-        self.source, self.frames, self.pings = source, list[Frame](), 0
-
-    async def until(self, enough: Callable[["Page"], bool], seconds: float = 10) -> "Page":
-        async with asyncio.timeout(seconds):
-            while not enough(self):
-                chunk = await anext(self.source)
-                frame = parsed(chunk)
-                self.pings += chunk == stream.PING
-                if frame and chunk != stream.PING:
-                    self.frames.append(frame)
-        return self
-
-    async def has(self, last_id: str) -> "Page":
-        return await self.until(lambda page: bool(page.frames) and page.ids()[-1:] == [last_id])
-
-    async def pinged(self, times: int = 1) -> "Page":
-        """Until everything there was has been sent and the page is merely kept alive."""
-        wanted = self.pings + times
-        return await self.until(lambda page: page.pings >= wanted)
-
-    def ids(self) -> list[str]:
-        return [number for number, _, _ in self.frames if number]
-
-    def kinds(self) -> list[str]:
-        return [kind for _, kind, _ in self.frames]
-
-
-async def always() -> bool:
-    return True
-
-
-@asynccontextmanager
-async def open_page(
-    order: Order, last_event_id: str = "", *, may_stay: Callable[[], Awaitable[bool]] = always
-) -> AsyncIterator[Page]:
-    position = parse_event_id(last_event_id) or Position()
-    source = stream.follow(order_id=order.pk, customer_id=order.customer_id, position=position, may_stay=may_stay)
-    async with aclosing(source):  # type: ignore[type-var]
-        yield Page(source)
-
-
-def saved(order: Order) -> list[str]:
-    return [events.event_id(event) for event in talk(order).events.order_by("number")]
-
-
-def run(scene: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(scene())  # type: ignore[arg-type]
-
-
-in_db = sync_to_async
-
-
-def piece(order: Order, draft: str, offset: int, text: str) -> None:
-    events.tell_now(talk(order), "delta", {"draft": draft, "offset": offset, "text": text})
+def order(order_of_three_lines: Order) -> Order:
+    return order_of_three_lines
 
 
 def test_without_an_id_the_open_conversation_comes_from_its_start(order: Order) -> None:
@@ -340,103 +254,5 @@ def test_a_redis_that_accepts_and_says_nothing_does_not_silence_the_page(
             await page.has(expected[-1])
         assert page.ids() == expected
         server.close()
-
-    run(scene)
-
-
-def test_a_page_that_leaves_is_let_go(order: Order) -> None:
-    async def scene() -> None:
-        before = await in_db(lambda: len(events.carrier().client_list()))()
-        async with open_page(order) as page:
-            await page.pinged()
-            waiting = asyncio.ensure_future(page.until(lambda page: False))
-            await asyncio.sleep(0)
-            waiting.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await waiting
-        assert await in_db(until)(lambda: len(events.carrier().client_list()) <= before)
-
-    run(scene)
-
-
-def test_a_page_that_may_not_read_any_more_is_closed(order: Order) -> None:
-    welcome = [True, True]
-
-    async def may_stay() -> bool:
-        return bool(welcome and welcome.pop())
-
-    async def scene() -> None:
-        async with open_page(order, may_stay=may_stay) as page:
-            with pytest.raises(StopAsyncIteration):
-                await page.until(lambda page: False)
-        assert welcome == []
-
-    run(scene)
-
-
-def test_a_page_is_closed_soon_after_its_session_was_ended(order: Order) -> None:
-    async def scene() -> None:
-        client = AsyncClient()
-        await in_db(client.force_login)(await in_db(cast.customer_user)("ming"))
-        last = (await in_db(saved)(order))[-1]
-        answer: Any = await client.get("/orders/5531/chat/events/")
-        async with aclosing(aiter(answer.streaming_content)) as source:
-            page = await Page(source).has(last)
-            await in_db(client.logout)()
-            with pytest.raises(StopAsyncIteration):
-                await page.until(lambda page: False)
-
-    run(scene)
-
-
-def test_the_address_streams_what_came_after_the_browsers_last_event(order: Order) -> None:
-    async def scene() -> None:
-        client = AsyncClient()
-        await in_db(client.force_login)(await in_db(cast.customer_user)("ming"))
-        expected = await in_db(saved)(order)
-        answer: Any = await client.get("/orders/5531/chat/events/", headers={"last-event-id": expected[1]})
-        assert answer.headers["Content-Type"] == "text/event-stream; charset=utf-8"
-        assert "no-cache" in answer.headers["Cache-Control"]
-        async with aclosing(aiter(answer.streaming_content)) as source:
-            page = await Page(source).has(expected[-1])
-        assert page.ids() == expected[2:]
-
-    run(scene)
-
-
-def test_a_page_that_opens_a_new_stream_says_in_the_address_what_it_has(order: Order) -> None:
-    async def scene() -> None:
-        client = AsyncClient()
-        await in_db(client.force_login)(await in_db(cast.customer_user)("ming"))
-        expected = await in_db(saved)(order)
-        answer: Any = await client.get(f"/orders/5531/chat/events/?after={expected[1]}")
-        async with aclosing(aiter(answer.streaming_content)) as source:
-            page = await Page(source).has(expected[-1])
-        assert page.ids() == expected[2:]
-
-    run(scene)
-
-
-def seen_at(order: Order) -> datetime | None:
-    try:
-        return talk(order).seen_at
-    finally:
-        connections.close_all()  # this thread's, which nobody else would close
-
-
-def test_while_the_page_is_open_the_customer_counts_as_there(order: Order) -> None:
-    async def scene() -> None:
-        client = AsyncClient()
-        await in_db(client.force_login)(await in_db(cast.customer_user)("ming"))
-        assert await in_db(seen_at)(order) is None
-        answer: Any = await client.get("/orders/5531/chat/events/")
-        assert await in_db(seen_at)(order)
-        long_ago = timezone.now() - timedelta(minutes=5)
-        await in_db(Conversation.objects.filter(order=order).update)(seen_at=long_ago)
-        async with aclosing(aiter(answer.streaming_content)) as source:
-            await Page(source).pinged(3)
-        again = await in_db(seen_at)(order)
-        assert again
-        assert again > long_ago + timedelta(minutes=4)
 
     run(scene)
