@@ -39,9 +39,9 @@ class Letter:
 
 
 def answered(conversation: Conversation, message_id: int) -> None:
-    """A person has answered; several answers in a row are one e-mail. Inside `events.writing`."""
-    if not conversation.mails.filter(kind=MailKind.ANSWERED, state=MailState.WAITING).exists():
-        _wait(conversation, MailKind.ANSWERED, f"answered:{message_id}", _soon())
+    """A person has answered; several answers in a row are one e-mail, of the newest. Inside `events.writing`."""
+    _out_of_date(conversation, "answered:")
+    _wait(conversation, MailKind.ANSWERED, f"answered:{message_id}", _soon())
 
 
 def expiring(card: Card) -> None:
@@ -56,10 +56,14 @@ def outcome(conversation: Conversation, about: str, move_id: int, line: str) -> 
     What waits to be told of the same thing is out of date. Inside `events.writing`.
     """
     key = f"outcome:{about}:"
-    conversation.mails.filter(key__startswith=key, state=MailState.WAITING).update(
-        state=MailState.NOT_NEEDED, ended_at=timezone.now()
-    )
+    _out_of_date(conversation, key)
     _wait(conversation, MailKind.OUTCOME, f"{key}{move_id}", _soon(), line)
+
+
+def _out_of_date(conversation: Conversation, key: str) -> None:
+    """What waits has been overtaken. The page may have been open since it came to be, and not since what is new."""
+    waiting = conversation.mails.filter(key__startswith=key, state=MailState.WAITING)
+    waiting.update(state=MailState.NOT_NEEDED, ended_at=timezone.now())
 
 
 def _soon() -> datetime:

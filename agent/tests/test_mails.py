@@ -124,6 +124,17 @@ def test_several_answers_in_a_row_are_one_mail(order: Order) -> None:
     assert mails.send_due() == 1
 
 
+def test_an_answer_that_came_after_a_glance_at_the_page_is_told(order: Order) -> None:
+    answer(order)
+    earlier = timezone.now() - timedelta(minutes=10)
+    CustomerMail.objects.update(created_at=earlier)
+    page_was_open(order, timedelta(minutes=5))
+    answer(order, "And one more thing.")
+    time_passes()
+    assert mails.send_due() == 1
+    assert sorted(CustomerMail.objects.values_list("state", flat=True)) == [MailState.NOT_NEEDED, MailState.SENT]
+
+
 def test_nobody_without_an_address_is_written_to(order: Order) -> None:
     order.customer.email = ""
     order.customer.save()
