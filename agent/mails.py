@@ -107,11 +107,13 @@ def _claim(mail_id: int) -> CustomerMail | None:
         mail = due.select_related("conversation__order", "conversation__customer__user").first()
         if mail is None:
             return None
-        if not _needed(mail):
+        # As it is now: the customer may have given another one since, or taken it back.
+        mail.address = mail.conversation.customer.email
+        if not (mail.address and _needed(mail)):
             _end(mail, MailState.NOT_NEEDED)
             return None
         mail.tries, mail.not_before = mail.tries + 1, timezone.now() + CLAIM
-        mail.save(update_fields=["tries", "not_before"])
+        mail.save(update_fields=["address", "tries", "not_before"])
         return mail
 
 

@@ -136,10 +136,32 @@ def test_an_answer_that_came_after_a_glance_at_the_page_is_told(order: Order) ->
 
 
 def test_nobody_without_an_address_is_written_to(order: Order) -> None:
-    order.customer.email = ""
-    order.customer.save()
+    now_reached_at(order, "")
     answer(order)
     assert not CustomerMail.objects.exists()
+
+
+def now_reached_at(order: Order, address: str) -> None:
+    order.customer.email = address
+    order.customer.save()
+
+
+def test_an_address_that_has_changed_meanwhile_is_the_one_that_is_written_to(order: Order) -> None:
+    answer(order)
+    now_reached_at(order, "new@example.com")
+    time_passes()
+    assert mails.send_due() == 1
+    assert post.outbox[0].to == ["new@example.com"]
+    assert AuditEvent.objects.get(action="mail.sent").outcome["address"] == "new@example.com"
+    assert only_mail().address == "new@example.com"
+
+
+def test_an_address_that_was_taken_back_meanwhile_is_not_written_to(order: Order) -> None:
+    answer(order)
+    now_reached_at(order, "")
+    time_passes()
+    assert mails.send_due() == 0
+    assert (only_mail().state, post.outbox) == (MailState.NOT_NEEDED, [])
 
 
 def test_a_card_that_is_about_to_expire_is_told_of_shortly_before(order: Order, settings: Settings) -> None:
