@@ -1,8 +1,8 @@
 """E-mails to customers who have left the page: a person answered, a card is about to expire, money's outcome is known.
 
 What is to be told is a row, written in the transaction of what it tells of. A job sends it when its time has come, if
-the page has not been open meanwhile and it is still so. Nothing is locked while the mail server is talked to: a worker
-that dies after the server has taken an e-mail lets it be sent once more, under the same Message-ID.
+the page is not open, has not shown it meanwhile, and it is still so. Nothing is locked while the mail server is talked
+to: a worker that dies after the server has taken an e-mail lets it be sent once more, under the same Message-ID.
 """
 
 from dataclasses import dataclass
@@ -28,6 +28,8 @@ log = structlog.get_logger(__name__)
 POSTMAN: Final = system_actor("mails")
 # While a worker sends, nobody else does; it may die.
 CLAIM: Final = timedelta(minutes=5)
+# While the page is open.
+LOOK_AGAIN: Final = timedelta(seconds=30)
 PAUSES: Final = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 240))
 AT_ONCE: Final = 50
 
@@ -109,23 +111,26 @@ def _claim(mail_id: int) -> CustomerMail | None:
             return None
         # As it is now: the customer may have given another one since, or taken it back.
         mail.address = mail.conversation.customer.email
-        if not (mail.address and _needed(mail)):
+        if not mail.address or _told_otherwise(mail):
             _end(mail, MailState.NOT_NEEDED)
+            return None
+        if presence.is_open(mail.conversation):
+            # It will show it, or it is closed before it does.
+            mail.not_before = timezone.now() + LOOK_AGAIN
+            mail.save(update_fields=["not_before"])
             return None
         mail.tries, mail.not_before = mail.tries + 1, timezone.now() + CLAIM
         mail.save(update_fields=["address", "tries", "not_before"])
         return mail
 
 
-def _needed(mail: CustomerMail) -> bool:
-    conversation = mail.conversation
-    if presence.is_open(conversation):
-        return False
+def _told_otherwise(mail: CustomerMail) -> bool:
+    """Is there nothing left to tell? The page has been open since and showed it, or the card is over."""
     if mail.kind == MailKind.EXPIRING:
         card = Card.objects.filter(pk=mail.key.removeprefix("expiring:")).first()
-        return card is not None and card.state == CardState.OPEN and card.expires_at > timezone.now()
-    # The page has been open since: it showed what happened.
-    return conversation.seen_at is None or conversation.seen_at <= mail.created_at
+        return card is None or card.state != CardState.OPEN or card.expires_at <= timezone.now()
+    seen_at = mail.conversation.seen_at
+    return seen_at is not None and seen_at > mail.created_at
 
 
 def _try_later(mail: CustomerMail, error: Exception) -> None:

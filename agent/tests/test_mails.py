@@ -93,18 +93,36 @@ def test_it_is_written_in_the_language_of_the_conversation(order: Order) -> None
         assert mails.letter_of(only_mail()).body == post.outbox[0].body
 
 
-def test_whoever_is_on_the_page_or_was_there_since_is_not_written_to(order: Order) -> None:
+def test_whoever_was_on_the_page_since_is_not_written_to(order: Order) -> None:
     answer(order)
-    time_passes()
-    page_was_open(order, timedelta(seconds=5))
-    assert mails.send_due() == 0
-    assert only_mail().state == MailState.NOT_NEEDED
-
-    answer(order, "One more thing.")
     time_passes(created_at=timezone.now() - timedelta(minutes=10))
     page_was_open(order, timedelta(minutes=5))
     assert mails.send_due() == 0
-    assert post.outbox == []
+    assert (only_mail().state, post.outbox) == (MailState.NOT_NEEDED, [])
+
+
+def test_a_page_that_was_last_heard_of_before_the_answer_may_be_gone_so_it_is_looked_again(order: Order) -> None:
+    page_was_open(order, timedelta(seconds=5))
+    answer(order)
+    time_passes()
+    assert mails.send_due() == 0
+    row = only_mail()
+    assert (row.state, row.tries) == (MailState.WAITING, 0)
+    assert timezone.now() < row.not_before <= timezone.now() + mails.LOOK_AGAIN
+    page_was_open(order, timedelta(seconds=50))
+    CustomerMail.objects.update(created_at=timezone.now() - timedelta(seconds=45))
+    time_passes()
+    assert mails.send_due() == 1
+
+
+def test_who_looks_at_the_card_when_it_is_to_be_told_of_and_leaves_is_written_to_then(order: Order) -> None:
+    card_for(order)
+    time_passes()
+    page_was_open(order, timedelta(seconds=1))
+    assert mails.send_due() == 0
+    page_was_open(order, timedelta(minutes=1))
+    time_passes()
+    assert mails.send_due() == 1
 
 
 def test_whoever_had_left_before_is_written_to(order: Order) -> None:
