@@ -7,6 +7,7 @@ to: a worker that dies after the server has taken an e-mail lets it be sent once
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from smtplib import SMTPRecipientsRefused, SMTPResponseException
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -32,6 +33,7 @@ CLAIM: Final = timedelta(minutes=5)
 LOOK_AGAIN: Final = timedelta(seconds=30)
 PAUSES: Final = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 240))
 AT_ONCE: Final = 50
+PERMANENT: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,9 @@ def _send(mail_id: int) -> bool:
         _letter_as_email(mail).send()
     except Exception as error:
         # Whatever the mail server says, or how it breaks: the others still have to leave.
-        log.warning("mail.not_sent", mail=mail.pk, attempt=mail.tries, error=str(error))
+        # Not in the server's own words: they name addresses, and the log is read by more people than the rows.
+        said = {"error": type(error).__name__, "code": _smtp_code(error)}
+        log.warning("mail.not_sent", mail=mail.pk, attempt=mail.tries, **said)
         _try_later(mail, error)
         return False
     _end(mail, MailState.SENT)
@@ -135,11 +139,23 @@ def _told_otherwise(mail: CustomerMail) -> bool:
 
 def _try_later(mail: CustomerMail, error: Exception) -> None:
     mail.error = f"{type(error).__name__}: {error}"[:240]
-    if mail.tries > len(PAUSES):
+    if mail.tries > len(PAUSES) or _refused_for_good(error):
         _end(mail, MailState.FAILED)
         return
     mail.not_before = timezone.now() + PAUSES[mail.tries - 1]
     mail.save(update_fields=["error", "not_before"])
+
+
+def _smtp_code(error: Exception) -> int | None:
+    """What the mail server answered: 4xx for now, 5xx for good. None where it has not answered."""
+    if isinstance(error, SMTPRecipientsRefused):
+        return next((code for code, _ in error.recipients.values()), None)
+    return error.smtp_code if isinstance(error, SMTPResponseException) else None
+
+
+def _refused_for_good(error: Exception) -> bool:
+    """Does the server not take e-mail for this address? To ask again changes nothing."""
+    return isinstance(error, SMTPRecipientsRefused) and (_smtp_code(error) or 0) >= PERMANENT
 
 
 def _end(mail: CustomerMail, state: MailState) -> None:
