@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TookTooLong
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
 import redis
@@ -63,8 +64,8 @@ GAUGES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "oldest_queued_turn_seconds": ("How long the turn that has been queued the longest has waited; 0: none.", ()),
     "suspended_calls": ("Tool calls that wait for the customer's press.", ()),
     "open_cards": ("Cards that can be pressed.", ("kind",)),
-    "waiting_for_person": ("Open conversations whose customer waits for a person.", ()),
-    "longest_wait_for_person_seconds": ("How long the customer who has waited the longest has waited; 0: nobody.", ()),
+    "waiting_for_person": ("Customers who wait for a person, by whether a colleague has the conversation.", ("owned",)),
+    "longest_wait_for_person_seconds": ("How long the first of them has waited; 0: nobody waits.", ("owned",)),
     "refunds": ("Refunds by the state they are in.", ("state",)),
     "customer_mails": ("E-mails to customers that wait or could not be sent.", ("state",)),
     "queue_jobs": ("Jobs that wait in the broker.", ("queue",)),
@@ -164,14 +165,23 @@ def _now() -> Sums:
     sums["suspended_calls", (), ""] = suspended.count()
     cards = Card.objects.filter(state=CardState.OPEN, expires_at__gt=now)
     _by(sums, "open_cards", CardKind.values, cards.values_list("kind"))
-    waiting = Conversation.objects.filter(state=ConversationState.OPEN, needs_person=True)
-    found = waiting.aggregate(number=Count("pk"), since=Min("waiting_since"))
-    sums["waiting_for_person", (), ""] = found["number"]
-    longest = max((now - found["since"]).total_seconds(), 0) if found["since"] else 0
-    sums["longest_wait_for_person_seconds", (), ""] = longest
+    sums |= _waits(now)
     _by(sums, "refunds", RefundState.values, Refund.objects.values_list("state"))
     unsent = [MailState.WAITING, MailState.FAILED]
     _by(sums, "customer_mails", unsent, CustomerMail.objects.filter(state__in=unsent).values_list("state"))
+    return sums
+
+
+def _waits(now: datetime) -> Sums:
+    """Who waits for a person: nobody has taken the conversation yet, or whoever has it does not answer."""
+    sums: Sums = {}
+    waiting = Conversation.objects.filter(state=ConversationState.OPEN, waiting_since__isnull=False)
+    for owned in (True, False):
+        found = waiting.filter(owner__isnull=not owned).aggregate(number=Count("pk"), since=Min("waiting_since"))
+        label = ("yes" if owned else "no",)
+        sums["waiting_for_person", label, ""] = found["number"]
+        longest = max((now - found["since"]).total_seconds(), 0) if found["since"] else 0
+        sums["longest_wait_for_person_seconds", label, ""] = longest
     return sums
 
 

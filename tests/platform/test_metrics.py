@@ -18,7 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
 from agent import people
-from agent.models import ModelCall, ToolCall, Turn
+from agent.models import Conversation, ModelCall, ToolCall, Turn
 from agent.states import ToolCallState, TurnState
 from agent.tests.helpers import asked, call, hear, hold, newest_turn, talk, until
 from agent.tools import executor
@@ -168,7 +168,26 @@ def test_what_waits_is_told_as_it_stands_now(order: Order) -> None:
 def test_who_asked_for_a_person_and_how_many_wait(order: Order) -> None:
     people.customer_asks_for_person(conversation=talk(order), actor=cast.shopper())
     sums = read()
-    assert (sums["hand_offs", ("customer",), ""], sums["waiting_for_person", (), ""]) == (1, 1)
+    assert (sums["hand_offs", ("customer",), ""], sums["waiting_for_person", ("no",), ""]) == (1, 1)
+
+
+def waits(owned: str) -> tuple[float, float]:
+    sums = read()
+    longest = sums["longest_wait_for_person_seconds", (owned,), ""]
+    return sums["waiting_for_person", (owned,), ""], longest // 60
+
+
+def test_whose_colleague_has_the_conversation_and_does_not_answer_still_waits(order: Order) -> None:
+    assert (waits("no"), waits("yes")) == ((0, 0), (0, 0))
+    people.customer_asks_for_person(conversation=talk(order), actor=cast.shopper())
+    Conversation.objects.update(waiting_since=timezone.now() - timedelta(minutes=20))
+    assert (waits("no"), waits("yes")) == ((1, 20), (0, 0))
+    people.take_over(conversation=talk(order), actor=cast.staff())
+    assert (waits("no"), waits("yes")) == ((0, 0), (1, 20))
+    people.reply(conversation=talk(order), actor=cast.staff(), text="Here I am.")
+    assert (waits("no"), waits("yes")) == ((0, 0), (0, 0))
+    hear(order, "thank you, and one more thing")
+    assert waits("yes")[0] == 1
 
 
 def test_refunds_are_told_by_state_and_by_move(order: Order) -> None:
