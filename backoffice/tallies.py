@@ -179,6 +179,8 @@ def observed(name: str, labels: tuple[str, ...], seconds: float) -> Iterator[tup
 
 
 def count_model_calls(rows: Rows) -> Iterator[tuple[Sample, float]]:
+    """Not those that are in flight: what they turn out to be would be taken from what they were counted as."""
+    rows = rows.exclude(ending="", started_at__gt=timezone.now() - MAY_STILL_CHANGE)
     for model, ending, number in _counted(rows.values_list("model", "ending")):
         yield ("model_calls", (model or "unknown", ending or "unfinished"), ""), number
     kinds = {"fresh": "input_tokens", "cache_write": "written_tokens", "cache_read": "cached_tokens"}

@@ -130,6 +130,18 @@ def test_tokens_cost_and_endings_are_told_by_model(order: Order) -> None:
     assert sums["model_calls", ("claude-sonnet-5-5", "unfinished"), ""] == 1
 
 
+def test_no_counter_falls_when_a_request_that_was_in_flight_ends(order: Order) -> None:
+    turn, mine = newest_turn(order), tallies.tallies()
+    begun = timezone.now() - timedelta(seconds=5)
+    made = model_call(turn, ending="", model="", started_at=begun, first_text_at=begun + timedelta(seconds=1))
+    before = counted(metrics.read_database(mine))
+    ended = {"ending": "end_turn", "model": "claude-sonnet-5-5", "ended_at": timezone.now(), "cost_micro": 7}
+    ModelCall.objects.filter(pk=made.pk).update(**ended)
+    after = counted(metrics.read_database(mine))
+    assert [sample for sample, value in before.items() if after.get(sample, 0) < value] == []
+    assert after["model_calls", ("claude-sonnet-5-5", "end_turn"), ""] == 1
+
+
 def test_tools_are_counted_by_name_and_errors_by_code_and_invented_names_are_one(order: Order) -> None:
     lease = hold(order)
     for each in asked(order, call("drop_tables"), call("rm_rf"), call("get_order")):
