@@ -13,7 +13,7 @@ from django.http import Http404
 from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 
-from agent import calls, events, mails, turns
+from agent import calls, events, history, mails, turns
 from agent.models import Card, Conversation, ToolCall
 from agent.states import CardKind, CardState, ConversationState, ToolCallState, TurnState
 from agent.tools.base import CardSpec
@@ -158,13 +158,17 @@ def end_card(
 
 
 def resume(conversation: Conversation, *, go_on: bool) -> None:
-    """When no call of the waiting turn is open any more: queue it again, or (nothing new to say) end it."""
+    """When no call of the waiting turn is open any more: queue it again, or (nothing new to say) end it.
+
+    What the customer wrote while the card was still open, though over, is not left without an answer.
+    """
     turn = turns.live_turn(conversation)
     if turn is None or turn.state != TurnState.WAITING:
         return
     if conversation.tool_calls.filter(state=ToolCallState.SUSPENDED).exists():
         return
-    if go_on and conversation.owner_id is None and conversation.state == ConversationState.OPEN:
+    may_go_on = conversation.owner_id is None and conversation.state == ConversationState.OPEN
+    if may_go_on and (go_on or history.unheard(conversation, history.newest_reply(conversation))):
         turns.queue_turn(conversation)
     else:
         turns.move(conversation, turn, TurnState.WAITING, TurnState.DONE)

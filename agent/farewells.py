@@ -4,11 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 import structlog
-from django.db import OperationalError, transaction
 from django.utils import translation
 from django.utils.translation import gettext as translate
 
-from agent import people, turns, waiting
+from agent import calls, people, turns, waiting
 from agent.models import Conversation, Turn
 from agent.states import TurnState
 from agent.turns import Lease, LeaseLost, holding
@@ -37,24 +36,15 @@ def end_in_words(
     hand_off = hand_off and not (conversation.needs_person or conversation.owner_id)
     with translation.override(conversation.language):
         text = FAREWELLS.get(name, FAREWELLS["other"])() % (values or {})
-        if hand_off and _person_asked(conversation, turn, why):
+        if hand_off:
             text = f"{text}\n\n{waiting.person_is_coming()}"
         people.say_as_system(conversation, text)
+    if hand_off:
+        agent = system_actor("agent", conversation_id=conversation.pk, turn_id=turn.pk)
+        people.ask_for_person(conversation=conversation, actor=agent, reason=why[:40], summary="")
+    # What this turn has not got round to would be out of place in the next one.
+    calls.give_up(conversation)
     turns.move(conversation, turn, TurnState.RUNNING, TurnState.FAILED, error=why[:240], failures=turn.failures + 1)
-
-
-def _person_asked(conversation: Conversation, turn: Turn, why: str) -> bool:
-    """Ask for one. False if that breaks: what broke the turn may break this too, and the words have to be said."""
-    agent = system_actor("agent", conversation_id=conversation.pk, turn_id=turn.pk)
-    try:
-        with transaction.atomic():
-            people.ask_for_person(conversation=conversation, actor=agent, reason=why[:40], summary="")
-    except OperationalError:
-        raise
-    except Exception:
-        log.exception("farewell.nobody_asked", turn=turn.pk)
-        return False
-    return True
 
 
 def fail(lease: Lease, why: str, *, farewell: str = "", hand_off: bool = False, values: Values | None = None) -> None:

@@ -75,7 +75,7 @@ def _places(conversation: Conversation) -> list[int]:
     """
     said = conversation.messages.filter(author=Author.CUSTOMER, pk__gt=conversation.folded_before)
     waiting = conversation.tool_calls.exclude(state=ToolCallState.ANSWERED).order_by("message__heard").first()
-    last = conversation.messages.filter(author=Author.AGENT).order_by("-pk").first()
+    last = history.newest_reply(conversation)
     unheard = said.filter(pk__gt=last.heard if last else 0).order_by("pk").first()
     if waiting is not None:
         said = said.filter(pk__lte=waiting.message.heard)

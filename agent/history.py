@@ -67,7 +67,7 @@ def _earlier(conversation: Conversation, since: int) -> History:
 
 def next_step(conversation: Conversation) -> NextStep:
     """What the rows say a turn has to do now. Ask inside a transaction that holds the conversation."""
-    last = conversation.messages.filter(author=Author.AGENT).order_by("-id").first()
+    last = newest_reply(conversation)
     states = set(last.tool_calls.values_list("state", flat=True)) if last else set()
     if ToolCallState.ASKED in states:
         return "run_tools"
@@ -88,6 +88,11 @@ def overtaken(conversation: Conversation, heard: int) -> bool:
     """Has the system told of bad news about money since? A reply that does not know of it may contradict it."""
     told = conversation.messages.filter(author=Author.SYSTEM, pk__gt=heard)
     return told.filter(content__0__about__startswith="refund ", content__0__state__in=sorted(BAD_NEWS)).exists()
+
+
+def newest_reply(conversation: Conversation) -> Message | None:
+    """The agent's newest message, if there is one."""
+    return conversation.messages.filter(author=Author.AGENT).order_by("-id").first()
 
 
 def newest_message(conversation: Conversation) -> int:
@@ -119,13 +124,16 @@ def _subject(message: Message) -> str:
 
 
 def as_told(message: Message, *, most: int | None = None) -> str:
-    """Words of others than the customer are labelled; a customer cannot forge the label. `most`: characters of it."""
-    text = message.text if most is None or len(message.text) <= most else f"{message.text[:most]}…"
+    """Words of others than the customer are labelled. `most`: characters of it.
+
+    Nothing that is told can forge a label or end it, neither a customer's words nor a product's name in the shop's.
+    """
+    text = unlabelled(message.text if most is None or len(message.text) <= most else f"{message.text[:most]}…")
     if message.author == Author.STAFF:
         return f"<from_staff>{text}</from_staff>"
     if message.author == Author.SYSTEM:
         return f"<from_system>{_subject(message)}{text}</from_system>"
-    return unlabelled(text)
+    return text
 
 
 def unlabelled(text: str) -> str:

@@ -13,6 +13,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as translate
 
+from agent.history import NextStep
 from agent.models import Conversation, ToolCall, Turn
 from agent.states import Author
 from orders.errors import Refusal
@@ -42,22 +43,31 @@ class Limit:
         return {"when": f"{timezone.localtime(self.again_at + timedelta(seconds=59)):%m/%d %H:%M}"}
 
 
-def reached(conversation: Conversation, turn: Turn, *, out_of_time: bool) -> Limit | None:
-    """The first limit that keeps the turn from asking the model once more. Inside `holding`."""
-    return _of_turn(turn, out_of_time=out_of_time) or _of_totals(conversation, turn)
+def reached(conversation: Conversation, turn: Turn, step: NextStep, *, out_of_time: bool) -> Limit | None:
+    """The first limit that keeps the turn from its next step. Inside `holding`.
+
+    What the model has asked for already is still run, unless it takes workers down or has no time.
+    """
+    if step == "run_tools":
+        return _of_work(turn, out_of_time=out_of_time)
+    return _of_work(turn, out_of_time=out_of_time) or _of_turn(turn) or _of_totals(conversation, turn)
 
 
-def _of_turn(turn: Turn, *, out_of_time: bool) -> Limit | None:
+def _of_work(turn: Turn, *, out_of_time: bool) -> Limit | None:
     if turn.failures >= MOST_WORKERS_LOST:
         # The next worker would follow those that it has taken down with it.
         return Limit("workers_lost", hand_off=True)
+    return Limit("seconds") if out_of_time else None
+
+
+def _of_turn(turn: Turn) -> Limit | None:
     if turn.steps > 1 and _in_circles(turn):
         return Limit("circles", hand_off=True)
     if turn.steps >= settings.AGENT_MAX_STEPS:
         return Limit("steps")
     if turn.input_tokens + turn.cached_tokens + turn.output_tokens >= settings.AGENT_MAX_TURN_TOKENS:
         return Limit("tokens")
-    return Limit("seconds") if out_of_time else None
+    return None
 
 
 def conversation_is_full(conversation: Conversation) -> bool:

@@ -14,7 +14,7 @@ from django.db import InterfaceError, OperationalError
 from agent import asking, cards, client, history, limits, stopping, turns
 from agent.farewells import end_in_words, fail
 from agent.models import Conversation, ToolCall
-from agent.states import Author, ToolCallState, TurnState
+from agent.states import ToolCallState, TurnState
 from agent.tools import executor
 from agent.turns import Lease, LeaseLost, holding
 from orders.actors import system_actor
@@ -69,7 +69,7 @@ def _decide(lease: Lease, *, out_of_time: bool) -> history.NextStep:
             turns.move(conversation, turn, TurnState.RUNNING, TurnState.WAITING)
         elif step == "done":
             turns.move(conversation, turn, TurnState.RUNNING, TurnState.DONE)
-        elif step == "call_model" and (limit := limits.reached(conversation, turn, out_of_time=out_of_time)):
+        elif limit := limits.reached(conversation, turn, step, out_of_time=out_of_time):
             end_in_words(conversation, turn, limit.name, hand_off=limit.hand_off, values=limit.values)
             return "done"
         return step
@@ -77,8 +77,7 @@ def _decide(lease: Lease, *, out_of_time: bool) -> history.NextStep:
 
 def _spoke_before_the_card(conversation: Conversation) -> bool:
     """The customer wrote while the reply was being made that ends in a card: they answered without having seen it."""
-    last = conversation.messages.filter(author=Author.AGENT).order_by("-id").first()
-    return history.unheard(conversation, last)
+    return history.unheard(conversation, history.newest_reply(conversation))
 
 
 def _run_tools(lease: Lease) -> None:

@@ -7,6 +7,8 @@ conversation's lock (`turns.holding`), and pages leave out what was still being 
 from datetime import timedelta
 from typing import Any, Final
 
+import structlog
+from django.db import OperationalError, transaction
 from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 
@@ -18,6 +20,7 @@ from orders import audit
 from orders.actors import Actor
 from orders.errors import InvalidInput, Refusal
 
+log = structlog.get_logger(__name__)
 PERMISSION = "agent.answer_conversation"
 MAX_REPLY_CHARACTERS = 4000
 MAX_SUMMARY_CHARACTERS = 1000
@@ -54,8 +57,17 @@ def ask_for_person(*, conversation: Conversation, actor: Actor, reason: str, sum
 
 
 def _summary(conversation: Conversation, given: str, *, known: bool) -> str:
-    """Words that somebody wrote are kept until there are others."""
-    return given or (known and conversation.hand_off_summary) or hand_off.summary(conversation)
+    """Words that somebody wrote are kept until there are others. A summary that breaks keeps no person away."""
+    if given or (known and conversation.hand_off_summary):
+        return given or conversation.hand_off_summary
+    try:
+        with transaction.atomic():
+            return hand_off.summary(conversation)
+    except OperationalError:
+        raise
+    except Exception:
+        log.exception("hand_off.without_summary", conversation_id=conversation.pk)
+        return ""
 
 
 def customer_asks_for_person(*, conversation: Conversation, actor: Actor) -> None:

@@ -198,6 +198,15 @@ def test_pressing_while_a_person_owns_the_conversation_ends_the_turn_without_the
     assert Refund.objects.count() == 1
 
 
+def test_words_said_between_the_end_of_a_quote_and_its_news_are_answered(order: Order) -> None:
+    run_out(order)  # and the signal is lost
+    hear(order, "are you still there?")
+    work(order)
+    assert newest_turn(order).state == TurnState.WAITING
+    cards.catch_up(the_card(order))
+    assert newest_turn(order).state == TurnState.QUEUED
+
+
 def test_an_exchange_whose_time_is_over_expires_without_a_turn() -> None:
     order = cast.order_5531()
     hear(order)

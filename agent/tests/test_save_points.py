@@ -23,7 +23,7 @@ OTHER_TRANSACTIONS = {
     "agent/events.py": 1,
     "agent/intake.py": 2,
     "agent/tools/executor.py": 1,
-    "agent/farewells.py": 1,
+    "agent/people.py": 1,
     "agent/mails.py": 2,
 }
 Call = tuple[str, str, ast.expr | None]

@@ -7,13 +7,13 @@ import redis
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from agent import events, limits, loop, stopping, turns
+from agent import calls, events, limits, loop, stopping, turns
 from agent.models import Message, Turn
 from agent.offline.control import Control
 from agent.states import TurnState
 from agent.tests import dying
 from agent.tests.dying import Dying
-from agent.tests.helpers import at_once, hear, hold, newest_turn, reply, talk, texts, told, until, work
+from agent.tests.helpers import asked, at_once, call, hear, hold, newest_turn, reply, talk, texts, told, until, work
 from agent.turns import LeaseLost, holding
 from orders.models import AuditEvent, Order
 from orders.tests import cast
@@ -201,6 +201,34 @@ def test_a_turn_that_takes_every_worker_down_with_it_ends_in_words(model: Contro
     assert work(order).state == TurnState.FAILED
     assert texts(order, "system")
     assert model.requests() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_so_does_one_whose_tool_does(model: Control) -> None:
+    order = cast.order_5531()
+    hear(order)
+    (deadly,) = asked(order, call("get_order"))
+    for _ in range(limits.MOST_WORKERS_LOST):
+        hold(order)
+        grow_stale(order)
+    assert work(order).error == "workers_lost"
+    assert texts(order, "system")
+    assert talk(order).needs_person
+    deadly.refresh_from_db()
+    assert deadly.result == calls.NO_ANSWER
+    hear(order, "hello again")
+    assert work(order).state == TurnState.DONE
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_tool_is_begun_when_the_turn_has_no_time_left(model: Control, settings: Settings) -> None:
+    settings.AGENT_MAX_TURN_SECONDS = -1
+    order = cast.order_5531()
+    hear(order)
+    (late,) = asked(order, call("get_order"))
+    assert work(order).error == "seconds"
+    late.refresh_from_db()
+    assert late.result == calls.NO_ANSWER
 
 
 @pytest.mark.django_db(transaction=True)
