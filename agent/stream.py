@@ -20,7 +20,7 @@ from agent import ears
 from agent.ears import Ear, Entry, Place
 from agent.events import event_id, stream_key
 from agent.models import Conversation, ConversationEvent
-from agent.states import ConversationState
+from agent.states import Author, ConversationState
 from agent.text import page_length
 
 log = structlog.get_logger(__name__)
@@ -49,7 +49,8 @@ class DraftText:
     key: str = ""
     text: str = ""
     ended: set[str] = field(default_factory=set)
-    silent: bool = False  # a person has the conversation: what a model still writes is not shown
+    silent: bool = False  # a person has the conversation, or it is closed: what a model still writes is not shown
+    closed: bool = False
 
     def take(self, kind: str, data: dict[str, Any]) -> bool:
         """False for a piece that does not follow what is there: a page can do nothing with it."""
@@ -59,9 +60,13 @@ class DraftText:
             # The turn is over, or another worker has it now: whatever was being written will not be finished.
             self._end(self.key)
         elif kind == "conversation":
-            self.silent = bool(data.get("owner")) or data.get("state") == ConversationState.CLOSED
+            self.closed = data.get("state") == ConversationState.CLOSED
+            self.silent = self.closed or bool(data.get("owner"))
             if self.silent:
                 self._end(self.key)
+        elif kind == "message" and self.closed and data["author"] == Author.CUSTOMER:
+            # These words have opened a new conversation, in which nobody is silent yet.
+            self.closed = self.silent = False
         elif kind == "draft_dropped" or (kind == "message" and data.get("draft")):
             self._end(data["draft"])
         return True

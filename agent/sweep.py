@@ -27,15 +27,20 @@ T = TypeVar("T")
 
 
 def sweep() -> None:
-    _turns_without_worker()
-    _turns_that_need_not_wait()
-    _each(_say_that_it_is_late, _late_turns().values_list("pk", flat=True)[:AT_ONCE])
-    _each(cards.expire, cards.cards_behind())
-    _each(money.tell_late, money.untold())
+    _each(_send_again, _turns_without_worker)
+    _each(_resume, _turns_that_need_not_wait)
+    _each(_say_that_it_is_late, _untold_of_lateness)
+    _each(cards.expire, cards.cards_behind)
+    _each(money.tell_late, money.untold)
 
 
-def _each(repair: Callable[[T], None], things: Iterable[T]) -> None:
-    """One that cannot be repaired must not keep the others waiting."""
+def _each(repair: Callable[[T], None], find: Callable[[], Iterable[T]]) -> None:
+    """Neither one that cannot be repaired nor a search that breaks may keep the others waiting."""
+    try:
+        things = list(find())
+    except Exception:
+        log.exception("sweep.found_nothing", repair=repair.__name__)
+        return
     for thing in things:
         try:
             repair(thing)
@@ -43,24 +48,26 @@ def _each(repair: Callable[[T], None], things: Iterable[T]) -> None:
             log.exception("sweep.broke", repair=repair.__name__, thing=str(thing))
 
 
-def _turns_without_worker() -> None:
+def _turns_without_worker() -> QuerySet[Turn]:
     """Queued turns whose job was lost, and running ones whose worker is gone. A job too many does no harm."""
     now = timezone.now()
     lost = Q(state=TurnState.QUEUED, queued_at__lt=now - QUEUED_TOO_LONG) | Q(
         state=TurnState.RUNNING, lease_until__lt=now
     )
-    for turn in Turn.objects.filter(lost).order_by("queued_at")[:AT_ONCE]:
-        with audit.for_the_same_request(subject_type="turn", subject_id=str(turn.pk)):
-            log.info("turn.found", conversation_id=turn.conversation_id, turn_id=turn.pk, state=turn.state)
-            reached("lost_turn_found")
-            turns.send_job(turn)
+    return Turn.objects.filter(lost).order_by("queued_at")[:AT_ONCE]
 
 
-def _turns_that_need_not_wait() -> None:
+def _send_again(turn: Turn) -> None:
+    with audit.for_the_same_request(subject_type="turn", subject_id=str(turn.pk)):
+        log.info("turn.found", conversation_id=turn.conversation_id, turn_id=turn.pk, state=turn.state)
+        reached("lost_turn_found")
+        turns.send_job(turn)
+
+
+def _turns_that_need_not_wait() -> Iterable[int]:
     """Waiting turns none of whose cards is open any more: the worker died between the answer and the queue."""
     waiting = Conversation.objects.filter(state=ConversationState.OPEN, turns__state=TurnState.WAITING)
-    ids = waiting.exclude(tool_calls__state=ToolCallState.SUSPENDED).values_list("pk", flat=True)
-    _each(_resume, ids[:AT_ONCE])
+    return waiting.exclude(tool_calls__state=ToolCallState.SUSPENDED).values_list("pk", flat=True)[:AT_ONCE]
 
 
 def _resume(conversation_id: int) -> None:
@@ -78,6 +85,10 @@ def _late_turns() -> QuerySet[Turn]:
     told = Message.objects.filter(turn=OuterRef("pk"), author=Author.SYSTEM, created_at__gt=OuterRef("queued_at"))
     alone = Q(conversation__owner=None, conversation__needs_person=False, conversation__state=ConversationState.OPEN)
     return Turn.objects.filter(waits, alone, ~Exists(told)).order_by("queued_at")
+
+
+def _untold_of_lateness() -> Iterable[int]:
+    return _late_turns().values_list("pk", flat=True)[:AT_ONCE]
 
 
 def _say_that_it_is_late(turn_id: int) -> None:

@@ -166,6 +166,8 @@ def test_a_closed_conversation_shows_no_draft() -> None:
     draft = DraftText()
     draft.take("conversation", {"state": "closed", "owner": None})
     assert not draft.take(*piece("a", 0, "Old"))
+    draft.take("message", {"author": "customer", "text": "a new matter"})
+    assert [draft.take(*piece("a", 0, "Old")), draft.take(*piece("b", 0, "New"))] == [False, True]
 
 
 def test_taking_over_ends_the_running_turn_so_that_its_worker_can_write_nothing(order: Order) -> None:

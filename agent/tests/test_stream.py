@@ -107,6 +107,25 @@ def test_a_conversation_that_begins_while_the_page_is_open_is_heard(order: Order
     run(scene)
 
 
+@pytest.mark.parametrize("answered", [False, True], ids=["by nobody", "by a person"])
+def test_after_a_conversation_was_closed_the_next_ones_drafts_are_shown_again(order: Order, answered: bool) -> None:
+    def close() -> None:
+        if answered:
+            people.take_over(conversation=talk(order), actor=cast.staff())
+        people.close(conversation=talk(order), actor=cast.staff())
+        hear(order, "a new matter")
+
+    async def scene() -> None:
+        await in_db(close)()
+        async with open_page(order) as early, open_page(order) as late:
+            await early.pinged()
+            await in_db(piece)(order, "d1", 0, "I see")
+            await early.until(lambda page: "delta" in page.kinds())
+            await late.until(lambda page: "draft" in page.kinds() or "delta" in page.kinds())
+
+    run(scene)
+
+
 def test_a_page_opened_before_the_first_word_hears_it(transactional_db: None) -> None:
     order = cast.order_5531()
 

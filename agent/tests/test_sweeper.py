@@ -142,6 +142,17 @@ def test_one_card_that_cannot_be_repaired_does_not_keep_others_waiting(order: Or
     assert Card.objects.get(pk=made[1].pk).state == "expired"
 
 
+def test_a_search_that_breaks_does_not_keep_the_others_from_looking(order: Order, settings: Settings) -> None:
+    """As it does where a number in the settings is beyond what a date can hold."""
+    settings.AGENT_LATE_SECONDS = 10**12
+    hear(order)
+    with events.writing(talk(order).pk) as conversation:
+        spec = CardSpec(kind=CardKind.EXCHANGE, expires_at=timezone.now() - timedelta(seconds=1))
+        cards.open_card(conversation=conversation, call=None, spec=spec)
+    sweep.sweep()
+    assert Card.objects.get().state == "expired"
+
+
 # --- how soon, by the settings that a shop runs with ---
 WITHIN = timedelta(seconds=30)
 
