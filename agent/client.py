@@ -29,19 +29,23 @@ LARGEST_NUMBER = 10**300
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """A finished reply. `content` are the model's blocks as it sent them, thinking blocks included.
+class Usage:
+    """Tokens of one call: read afresh, written to the cache, read from it, and written by the model."""
 
-    `input_tokens` were not read from the cache; `written_tokens` of them were written to it.
-    """
+    model: str
+    fresh: int
+    written: int
+    cached: int
+    output: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A finished reply. `content` are the model's blocks as it sent them, thinking blocks included."""
 
     content: list[Block]
     stop_reason: str
-    model: str
-    input_tokens: int
-    cached_tokens: int
-    output_tokens: int
-    written_tokens: int = 0
+    usage: Usage
     request_id: str = ""
 
 
@@ -49,8 +53,10 @@ class ModelFailed(Exception):
     """No usable reply. `ending` is the line of the table that says what to do; `after` seconds, if told when again.
 
     `detail` is for the log: what the API or the SDK said, without the request. `retry_forbidden`: the API says that
-    the same request will not work later either.
+    the same request will not work later either. `usage`: what was used before it broke, where the stream had begun.
     """
+
+    usage: Usage | None = None
 
     def __init__(
         self,
@@ -105,13 +111,17 @@ def reply_to(
         messages=messages,
     ) as stream:
         stream.response.stream = _Watched(stream.response.stream, going_on)
-        for event in _events(stream):
-            # Only the derived event: the wire's content_block_delta carries the same words once more.
-            if event.type == "text":
-                on_text(storable(event.text))
-        with _failures():
-            final = stream.get_final_message()
-        return _checked(final, stream.request_id or "")
+        try:
+            for event in _events(stream):
+                # Only the derived event: the wire's content_block_delta carries the same words once more.
+                if event.type == "text":
+                    on_text(storable(event.text))
+            with _failures():
+                final = stream.get_final_message()
+            return _checked(final, stream.request_id or "")
+        except ModelFailed as failure:
+            failure.usage = _used_so_far(stream)
+            raise
 
 
 @contextmanager
@@ -174,17 +184,26 @@ def _checked(final: Any, request_id: str) -> Reply:
         raise ModelFailed(endings.of_stop(None), request_id=request_id)
     if problem := _malformed(content, final.stop_reason):
         raise ModelFailed(endings.BY_NAME["malformed_reply"], problem, request_id=request_id)
-    usage = final.usage
-    return Reply(
-        content=content,
-        stop_reason=final.stop_reason,
-        model=final.model,
-        input_tokens=usage.input_tokens + (usage.cache_creation_input_tokens or 0),
-        cached_tokens=usage.cache_read_input_tokens or 0,
-        output_tokens=usage.output_tokens,
-        written_tokens=usage.cache_creation_input_tokens or 0,
-        request_id=request_id,
+    return Reply(content, final.stop_reason, _usage(final), request_id)
+
+
+def _usage(message: Any) -> Usage:
+    used = message.usage
+    return Usage(
+        model=message.model,
+        fresh=used.input_tokens,
+        written=used.cache_creation_input_tokens or 0,
+        cached=used.cache_read_input_tokens or 0,
+        output=used.output_tokens,
     )
+
+
+def _used_so_far(stream: Any) -> Usage | None:
+    """What a stream that broke had told of its use; None if it had not begun, or told nonsense."""
+    try:
+        return _usage(stream.current_message_snapshot)
+    except (AssertionError, AttributeError):
+        return None
 
 
 def _malformed(content: list[Block], stop_reason: str) -> str:

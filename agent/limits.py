@@ -19,6 +19,8 @@ from agent.states import Author
 from orders.errors import Refusal
 
 DAY = timedelta(hours=24)
+# A reply was kept, or one that broke had begun.
+HAS_COST = Q(steps__gt=0) | Q(cost_micro__gt=0)
 MICRO_IN_A_CENT = 10_000
 MOST_WORKERS_LOST = 5
 SAME_AGAIN, TOO_MANY = "same_call_again", "too_many_calls_in_turn"
@@ -97,14 +99,13 @@ def _of_totals(conversation: Conversation, turn: Turn) -> Limit | None:
 
 
 def _totals(conversation: Conversation) -> dict[str, int]:
-    """Turns in which the model was heard, and micro-dollars: of the conversation, and of its customer's last day."""
+    """Turns in which the model has cost something, and micro-dollars: of the conversation, and of the last 24 hours."""
     here, today = Q(conversation=conversation), Q(queued_at__gt=timezone.now() - DAY)
     rows = Turn.objects.filter(here | today, conversation__customer=conversation.customer_id)
-    heard = Q(steps__gt=0)
     found: dict[str, Any] = rows.aggregate(
-        turns=Count("pk", filter=here & heard),
+        turns=Count("pk", filter=here & HAS_COST),
         spent=Sum("cost_micro", filter=here),
-        day_turns=Count("pk", filter=today & heard),
+        day_turns=Count("pk", filter=today & HAS_COST),
         day_spent=Sum("cost_micro", filter=today),
     )
     return {name: value or 0 for name, value in found.items()}
@@ -113,7 +114,7 @@ def _totals(conversation: Conversation) -> dict[str, int]:
 def _day_of(conversation: Conversation) -> QuerySet[Turn]:
     """The turns that count for the customer's day, oldest first."""
     today = Turn.objects.filter(
-        conversation__customer=conversation.customer_id, queued_at__gt=timezone.now() - DAY, steps__gt=0
+        HAS_COST, conversation__customer=conversation.customer_id, queued_at__gt=timezone.now() - DAY
     )
     return today.order_by("queued_at", "pk")
 

@@ -47,35 +47,44 @@ def begin(conversation: Conversation, turn: Turn) -> ModelCall:
 
 def finish(call: ModelCall, turn: Turn, reply: client.Reply, draft: Draft) -> None:
     """A whole reply: what it used and cost, on the call and added to the turn. Inside `holding`."""
-    fresh = reply.input_tokens - reply.written_tokens
     call.ending = call.stop_reason = reply.stop_reason[:40]
-    call.model, call.request_id = reply.model[:60], reply.request_id[:80]
-    call.input_tokens, call.cached_tokens, call.output_tokens = fresh, reply.cached_tokens, reply.output_tokens
-    call.written_tokens = reply.written_tokens
-    call.cost_micro = spending.cost_micro(
-        model=reply.model,
-        fresh=fresh,
-        written=reply.written_tokens,
-        cached=reply.cached_tokens,
-        output=reply.output_tokens,
-    )
+    call.request_id = reply.request_id[:80]
+    _price(call, reply.usage)
     _end(call, draft)
-    Turn.objects.filter(pk=turn.pk).update(
-        steps=turn.steps + 1,
-        model=call.model,
-        input_tokens=turn.input_tokens + reply.input_tokens,
-        cached_tokens=turn.cached_tokens + reply.cached_tokens,
-        output_tokens=turn.output_tokens + reply.output_tokens,
-        cost_micro=F("cost_micro") + call.cost_micro,
-        first_text_at=Coalesce("first_text_at", call.first_text_at),
-    )
+    _add_to_turn(call, steps=F("steps") + 1, first_text_at=Coalesce("first_text_at", call.first_text_at))
     turn.refresh_from_db()
 
 
 def broke(call: ModelCall, failure: client.ModelFailed, draft: Draft) -> None:
-    """No usable reply: why, and what the page had been shown of it."""
+    """No usable reply: why, and what it has cost all the same.
+
+    Whoever holds the turn by now: costs only add up.
+    """
     call.ending, call.request_id = failure.ending.name, failure.request_id[:80]
+    if failure.usage is not None:
+        _price(call, failure.usage)
     _end(call, draft)
+    _add_to_turn(call)
+
+
+def _price(call: ModelCall, used: client.Usage) -> None:
+    call.model = used.model[:60]
+    call.input_tokens, call.written_tokens = used.fresh, used.written
+    call.cached_tokens, call.output_tokens = used.cached, used.output
+    call.cost_micro = spending.cost_micro(
+        model=used.model, fresh=used.fresh, written=used.written, cached=used.cached, output=used.output
+    )
+
+
+def _add_to_turn(call: ModelCall, **more: Any) -> None:
+    Turn.objects.filter(pk=call.turn_id).update(
+        model=call.model,
+        input_tokens=F("input_tokens") + call.input_tokens + call.written_tokens,
+        cached_tokens=F("cached_tokens") + call.cached_tokens,
+        output_tokens=F("output_tokens") + call.output_tokens,
+        cost_micro=F("cost_micro") + call.cost_micro,
+        **more,
+    )
 
 
 def name_ending(call: ModelCall, ending: Ending) -> None:

@@ -63,6 +63,20 @@ def test_a_model_that_stays_broken_ends_in_words_and_can_be_tried_again(
     assert len(model.requests()) == Retry().tries
 
 
+@pytest.mark.parametrize("mode", ["cut_text", "cut_json", "cut_socket", "overloaded_midstream"])
+def test_a_reply_that_broke_is_paid_for_all_the_same_and_counts_for_the_limits(
+    model: Control, order: Order, settings: Settings, mode: str
+) -> None:
+    settings.AGENT_MAX_TURNS_PER_CONVERSATION = 1
+    model.misbehave(mode)
+    turn = work(order)
+    costs = list(ModelCall.objects.values_list("cost_micro", flat=True))
+    assert min(costs) > 0
+    assert (turn.cost_micro, turn.steps) == (sum(costs), 0)
+    hear(order, "hello again")
+    assert work(order).error == "conversation_turns"
+
+
 @pytest.mark.parametrize("mode", ["cut_text", "cut_socket", "overloaded_midstream"])
 def test_half_a_reply_is_taken_off_the_page(model: Control, order: Order, mode: str) -> None:
     model.misbehave(mode, times=1)

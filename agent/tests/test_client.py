@@ -39,8 +39,9 @@ def test_words_are_shown_as_they_come_and_counted(wire: Wire) -> None:
     shown: list[str] = []
     reply = ask(shown)
     assert shown == ["Hel", "lo"]
-    assert (reply.input_tokens, reply.cached_tokens, reply.output_tokens) == (15, 7, 3)
-    assert (reply.model, reply.stop_reason) == ("claude-sonnet-5-5", "end_turn")
+    used = reply.usage
+    assert (used.fresh + used.written, used.cached, used.output) == (15, 7, 3)
+    assert (used.model, reply.stop_reason) == ("claude-sonnet-5-5", "end_turn")
 
 
 def test_what_cannot_be_stored_is_mended(wire: Wire) -> None:
