@@ -15,7 +15,8 @@ _ADV = (
 _I = rf"\b(?:i|we|our team|the shop|the system)(?:'ve|'d|\s+have|\s+had|\s+has)?{_ADV}\s+"
 _IS = rf"(?:\b(?:has|have|had|was|were|is|are|been|got)|'s|'ve|'re){_ADV}\s+"
 _SUM = r"(?:(?:nt|us)?\$\s?\d[\d,.]*|\d[\d,.]*\s?(?:ntd|twd|dollars))"
-_CASH = rf"(?:{_SUM}|money|funds?|amount|payment|cash|balance|full price|charge)"
+_FUNDS = rf"(?:{_SUM}|money|funds?|amount|cash|balance|full price)"
+_CASH = rf"(?:{_FUNDS}|payment|charge)"
 _STARTED = (
     r"(?:initiated|submitted|requested|started|filed|raised|begun|arranged|set up|opened|placed|queued|lodged|logged|"
     r"registered|created|accepted|entered|recorded|put in|scheduled|received)"
@@ -56,9 +57,11 @@ _GOODWILL = (
     r"(?:compensation|goodwill|voucher|coupon|store credit|discount code|gift card|bonus points|points|credit(?! card))"
 )
 _NO_REQUEST = r"(?! (?:request|quote|button|card|options?|label|window|policy|period))"
+_RETURNED = r"(?:credited|returned|sent back|put back|given back|back\b|reversed|voided)"
+# A payment does this too, on its way to the shop.
 _ARRIVED = (
-    r"(?:credited|returned|sent back|transferred|put back|given back|back\b|in your account|on your card|paid|arrived|"
-    r"landed|deposited|posted|reached|reversed|voided)"
+    r"(?:transferred|in your account|on your card|paid (?:back|out|(?:in)?to you)|arrived|landed|deposited|posted|"
+    r"reached)"
 )
 _ONE_MORE = r"(?:another|second|new|fresh|replacement) (?:parcel|package|shipment|box|copy|one)"
 _NEW_ONE = r"(?:replacement|new (?:one|pair|item|unit|earphones|headphones|case))"
@@ -95,7 +98,10 @@ ENGLISH: Final = (
     form(REFUND, UNDER_WAY, rf"{_SUM}{_E}{{0,20}}\bon (?:its|the) way (?:back )?to\b"),
     form(REFUND, DONE, rf"{_I}(?:refunded|reimbursed|repaid|paid (?:you )?back|credited|reversed the charge)\b"),
     form(REFUND, DONE, rf"{_IS}(?:marked as )?(?:refunded|reimbursed|repaid|paid back)\b"),
-    form(REFUND, DONE, rf"\b{_CASH}\b{_E}{{0,30}}?{_IS}{_ARRIVED}"),
+    form(REFUND, DONE, rf"\b{_CASH}\b{_E}{{0,30}}?{_IS}{_RETURNED}"),
+    form(
+        REFUND, DONE, rf"(?<!payment of )(?<!charge of )(?<!order of )(?<![\w$]){_FUNDS}\b{_E}{{0,30}}?{_IS}{_ARRIVED}"
+    ),
     form(REFUND, DONE, rf"{_SUM} (?:refunded|reimbursed|paid back)\b"),
     form(REFUND, DONE, rf"\brefund\b{_E}{{0,30}}\b(?:hit|reached|landed|arrived (?:on|in))\b"),
     form(REFUND, DONE, rf"\b(?:card|account)\b{_E}{{0,20}}?{_IS}credited\b"),
@@ -276,8 +282,8 @@ ENGLISH: Final = (
     form(
         COMPENSATION,
         BEGUN,
-        rf"{_I}(?:proposed|submitted|requested|passed|forwarded|put in|put forward|filed|asked|suggested|recommended|"
-        rf"applied|raised)\b{_E}{{0,50}}\b{_GOODWILL}\b",
+        rf"(?:\band (?=proposed)|{_I})(?:proposed|submitted|requested|passed|forwarded|put in|put forward|filed|"
+        rf"asked|suggested|recommended|applied|raised)\b{_E}{{0,50}}\b{_GOODWILL}\b",
     ),
     form(
         COMPENSATION,

@@ -14,18 +14,21 @@ ASKS: Final = re.compile(
 )
 # From here on to the end of the sentence, unless somebody says what they have done already (`RESUMES`).
 SUPPOSES: Final = re.compile(
-    r"如果|若(?!干)|假如|假設|要是|倘若|一旦|只要|只有|除非|萬一|無論|不論|等到|等您|等我們|等商品|直到|的話|例如|"
+    # Not where it only says how to see it: “if you look at your statement, ...”.
+    r"(?:如果|若(?!干))(?!(?:您|你)?(?:去|想|要)?(?:查看?|查詢|查一下|看|看一下|打開)[^,]{0,6}(?:帳單|帳戶|明細|紀錄)$)|"
+    r"假如|假設|要是|倘若|一旦|只要|只有|除非|萬一|無論|不論|等到|等您|等我們|等商品|直到|的話|例如|"
     r"比如|比方|要先|必須先|當(?!初|時|天|日|然)|"
-    r"\b(?:if|once(?! more| again)|when|whenever|until|unless|before|as soon as|as long as|whether|in case|suppose|"
-    r"provided|should you|only after|for example|after (?:you|we|the|your|it|they))\b"
+    r"\b(?:if(?! you (?:look at|check|open) (?:your|the) [a-z ]+$)|once(?! more| again)|when|whenever|until|unless|"
+    r"before|as soon as|as long as|whether|in case|suppose|provided|should you|only after|for example|"
+    r"after (?:you|we|the|your|it|they))\b"
 )
 # What somebody else says, or what has become of somebody else's order.
 QUOTES: Final = re.compile(
-    r"(?:您|你|顧客|客人|對方|他們?|她)(?:剛才|剛剛|之前|先前|上次|前面|有|也|一直)?"
+    r"(?:您|你們?|顧客|客人|對方|他們?|她)(?:剛才|剛剛|之前|先前|上次|前面|有|也|一直)?"
     r"(?:說|提到|提及|表示|寫|認為|以為|覺得|聲稱|反映|問)(?!的|明)|意思是|"
     r"(?:朋友|家人|別人|其他(?:顧客|客人|人))的|別的訂單|另一(?:筆|張)訂單|"
     r"\b(?:your friend(?:'s)?|another order|other (?:customers?|orders?)|someone else(?:'s)?)\b|"
-    r"\b(?:you|customer|they|he|she) (?:also |just |have |had )?(?:said|say|says|mention(?:ed)?|wrote|told|"
+    r"(?<!as )\b(?:you|customer|they|he|she) (?:also |just |have |had )?(?:said|say|says|mention(?:ed)?|wrote|told|"
     r"claim(?:ed)?|asked|think|thought|believed?|feel|were told|wonder(?:ed)?)\b|"
     r"\baccording to\b|\byour message\b|\bmeans\b"
 )
@@ -35,6 +38,20 @@ TEACHES: Final = re.compile(
     r"\b(?:usually|normally|generally|typically|policy|always|as a rule|in general|refunds are|returns are|"
     r"exchanges are|refunds go)\b|\ba (?:refund|return|lost parcel) (?:is|usually)\b"
 )
+# The customer may have it so: whoever would answer then has not been asked.
+OFFERS: Final = re.compile(
+    r"(?:可以|能|歡迎|隨時)[^,]{0,8}(?:請|找|聯絡|要求|呼叫|轉)[^,]{0,6}(?:真人|同事|專員|專人|客服|人員)|"
+    r"\byou (?:can|could|may)(?: always| also)?[^,]{0,20} (?:ask|call|request|speak|talk)\b[^,]{0,20}"
+    r"\b(?:person|people|human|colleague|somebody|someone|staff)\b"
+)
+# Right before the words: it is taken back or withdrawn, and is neither goods nor the customer's money.
+OF_A_DISCOUNT: Final = re.compile(
+    r"(?:折扣|折價|優惠|抵用券?|點數|紅利|活動|免運)(?:券|碼)?[^,退後]{0,3}(?:(?:nt)?\$?\d+元? *)?$|"
+    r"\b(?:coupon|discount|voucher|promotion|promo|offer|points?|free shipping)(?: code)?(?: of(?: \S+)?)? *$"
+)
+# What the customer has paid comes to the shop, unless the clause says that it goes back.
+OF_A_PAYMENT: Final = re.compile(r"(?:付款|支付|結帳|刷卡|貨款)(?!方式|管道)[^,]{0,14}$")
+GOES_BACK: Final = re.compile(r"[退回還]")
 ABOUT_THIS_ONE: Final = re.compile(r"您的|我已|我們已|已經?(?:幫|為)您|\byour\b|\bi\b")
 DENIES: Final = re.compile(
     r"(?:沒有?(?!問題|關係|錯)|尚未|未(?!來)|還沒|無法|不能|不可|並非|不會|不是|不代表|不等於|別(?!擔心)|不要|不曾|"

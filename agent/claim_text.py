@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -12,6 +12,7 @@ _UNSEEN: Final = re.compile(
     r"[*`~^\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe0f\ufeff]|(?<![a-z0-9])_+|_+(?![a-z0-9])", re.IGNORECASE
 )
 _BETWEEN_CHINESE: Final = re.compile(r"(?<=[\u3400-\u9fff])[ \t]+(?=[\u3400-\u9fff])")
+_THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 # The signs of this subject that are written otherwise in Simplified Chinese, each with how it is written here.
 _PAIRS: Final = (
     "经經为為给給帮幫货貨换換单單递遞款款项項账帳户戶额額办辦处處请請将將转轉员員专專联聯络絡补補偿償赔賠发發运運费費"
@@ -27,12 +28,42 @@ _CLAUSE: Final = re.compile(
     r"(?<!\d),|,(?!\d{3})|:(?!\d)|[—–()]|(?<=\s)-(?=\s)|但是?|不過|然而|因為|所以|"
     r"\b(?:but|however|because|although|though|while)\b"
 )
-# What is longer than a word or two is what somebody says.
-_QUOTATION: Final = re.compile(r"「[^」]{5,}」|『[^』]{5,}』|“[^”]{12,}”|\"[^\"]{12,}\"|^\s*>.*$", re.MULTILINE)
-_QUOTATION_MARKS: Final = re.compile(r"[「」『』“”\"]")
+# What is longer than a word or two may be what somebody else says.
+_QUOTATION: Final = re.compile(
+    r"「([^」]{5,})」|『([^』]{5,})』|“([^”]{12,})”|\"([^\"]{12,})\"|^[ \t]*>+(.*)$", re.MULTILINE
+)
+_QUOTATION_MARKS: Final = re.compile(r"[「」『』“”\"]|^[ \t]*>+", re.MULTILINE)
+# Right before a quotation: whose words they are, or that it is the name of a button.
+_QUOTES: Final = re.compile(
+    r"(?:您|你|顧客|客人|客服|對方|他們?|她|店家|朋友)[^。!?\n「『]{0,12}"
+    r"(?:說|寫道?|提到|提及|表示|認為|以為|問|反映|聲稱)[^。!?\n「『]{0,6}$|"
+    r"(?<!給)(?:您|你|顧客|客人)的?(?:訊息|留言|來信)[^。!?\n「『]{0,4}$|"
+    r"(?:按下?|點選?|點擊|選擇?)[^。,!?\n]{0,4}$|"
+    r"\b(?:you|your|they|he|she|somebody|someone|customer|friend|store|shop)\b[^.!?\n\"“]{0,30}"
+    r"\b(?:said|says?|saying|wrote|writes?|mention(?:ed)?|asked|told|claim(?:ed)?|were told)\b"
+    r"[^.!?\n\"“]{0,10}$|\b(?<!to )(?<!for )(?:your|customer's) (?:message|words)[^.!?\n\"“]{0,10}$|"
+    r"\b(?:press|click|tap|choose|button|called|labelled)(?: on)?(?: the)?$"
+)
+# Right behind one: it is explained.
+_EXPLAINS: Final = re.compile(r"的?(?:意思|定義|代表|表示|按鈕)|\s*(?:means|button)\b")
+# “Refund status: completed”, “退款 ✅”: a heading and what has become of it are one clause.
+_HEADING: Final = re.compile(
+    r"(?<=[\u3400-\u9fff]):\s*(?=已|完成|成功)|"
+    r"(?<=[a-z])(:)\s*(?=(?:now |already |successfully )?(?:completed?|done|paid|issued|processed|refunded|registered|"
+    r"approved|confirmed|submitted|sent|shipped|dispatched|updated|changed|cancell?ed|received|accepted|arranged)\b)"
+)
+_TICKED: Final = re.compile(
+    r"((?:^|[,。:!\n])\s*(?:[-•]|\d+\.)?\s*)((?:您的|你的|your |the )?(?:退款|退費|退貨|換貨|補寄|取消|地址更新|"
+    r"地址變更|補償|(refund|return|exchange|replacement|cancellation|address change|compensation)))\s*[:-]?\s*[✅✔☑✓]",
+    re.MULTILINE,
+)
 _AMOUNT: Final = re.compile(
-    r"(?:nt\$|us\$|cn¥|hk\$|\$|€|¥|ntd|twd)\s*(\d[\d,]*(?:\.\d+)?)|"
-    r"(\d[\d,]*(?:\.\d+)?)\s*(?:元|塊|圓|dollars|ntd|twd)"
+    r"(?:nt\$|us\$|cn¥|hk\$|\$|€|¥|ntd|twd)\s*(\d+(?:\.\d+)?)|(\d+(?:\.\d+)?)\s*(?:元|塊|圓|dollars|ntd|twd)"
+)
+_RECKONED_FROM: Final = re.compile(
+    rf"(?:原價|售價|折扣|優惠|運費|付了|扣除|扣掉|減去?|總額|共付)[^,退]{{0,6}}?(?:{_AMOUNT.pattern})|"
+    rf"(?:{_AMOUNT.pattern})[^,\d]{{0,8}}?(?:扣除|扣掉|減去?|後)|"
+    rf"\b(?:(?:out )?of the|less|minus|coupon(?: of)?|discount of|instead of) (?:{_AMOUNT.pattern})"
 )
 _NUMBER: Final = re.compile(r"(?<![a-z0-9])(?:rf|rt|rp|ap)_[a-z0-9]{2,}")
 
@@ -50,12 +81,14 @@ def smoothed(text: str) -> str:
     text = _UNSEEN.sub("", unicodedata.normalize("NFKC", text)).lower().translate(_TRADITIONAL)
     for written, meant in _ALSO_WRITTEN:
         text = text.replace(written, meant)
-    return _BETWEEN_CHINESE.sub("", text)
+    return _THOUSANDS.sub("", _BETWEEN_CHINESE.sub("", text))
 
 
-def sentences_in(text: str) -> Iterator[Sentence]:
-    """Of a smoothed text. What somebody else is quoted with is left out."""
-    text = _QUOTATION_MARKS.sub("", _QUOTATION.sub("", text))
+def sentences_in(text: str, heard: Sequence[str] = ()) -> Iterator[Sentence]:
+    """Of a smoothed text. What somebody else is quoted with is left out; `heard`: smoothed, what the customer wrote."""
+    text = _QUOTATION.sub(lambda found: "" if _is_of_others(found, heard) else found.group(), text)
+    text = _TICKED.sub(lambda found: f"{found[1]}{found[2]}{' is done ' if found[3] else '已完成'} ", text)
+    text = _HEADING.sub(lambda found: " is " if found[1] else "", _QUOTATION_MARKS.sub("", text))
     for found in _SENTENCE.finditer(text):
         whole = found.group().strip()
         clauses = tuple(filter(None, (part.strip(" .。!?;\n\t") for part in _CLAUSE.split(whole))))
@@ -63,9 +96,22 @@ def sentences_in(text: str) -> Iterator[Sentence]:
             yield Sentence(clauses, "?" in whole[-2:])
 
 
+def _is_of_others(quotation: re.Match[str], heard: Sequence[str]) -> bool:
+    """An agent can set its own words in marks: left out are those of the customer, and those said to be another's."""
+    words = next(filter(None, quotation.groups()), "").strip(" 。.!?")
+    if words and any(words in said for said in heard):
+        return True
+    before, after = quotation.string[: quotation.start()], quotation.string[quotation.end() :]
+    return bool(_QUOTES.search(before.rstrip(" \t\n:,")) or _EXPLAINS.match(after))
+
+
 def amounts_in(clause: str) -> frozenset[Decimal]:
-    """Every amount that stands with a sign or word of money, in whole units of the currency."""
-    return frozenset(Decimal((one or other).replace(",", "")) for one, other in _AMOUNT.findall(clause))
+    """Every amount that stands with a sign or word of money, in whole units of the currency.
+
+    What a sum beside it is reckoned from is none of them: “NT$230 of the NT$380 that you paid”.
+    """
+    found = _AMOUNT.findall(_RECKONED_FROM.sub("", clause)) or _AMOUNT.findall(clause)
+    return frozenset(Decimal(one or other) for one, other in found)
 
 
 def numbers_in(clause: str) -> list[str]:

@@ -6,8 +6,8 @@ is left against the rows (`agent/deeds.py`). How well it does is measured by `te
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final
 
@@ -25,6 +25,7 @@ from agent.deeds import (
     REFUND,
     RESEND,
     RETURN,
+    Call,
     Deed,
     Kind,
     Reach,
@@ -32,6 +33,7 @@ from agent.deeds import (
     numbers_of,
 )
 from agent.models import Conversation
+from agent.states import Author
 from orders.money import currency_decimals
 
 FORMS: Final = (*CHINESE, *ENGLISH)
@@ -46,7 +48,8 @@ _KINDS_OF_NUMBERS: Final = {"rf": REFUND, "rt": RETURN, "rp": RESEND, "ap": COMP
 class Claim:
     """`words`: the clause, smoothed. `amounts`: those it names, in whole units of the currency.
 
-    `number`: the claim is that there is a record of this number, and nothing else.
+    `number`: the claim is that there is a record of this number, and nothing else. `beside`: kinds that the same clause
+    claims too, to which some of the amounts may belong.
     """
 
     kind: Kind
@@ -54,57 +57,62 @@ class Claim:
     words: str
     amounts: frozenset[Decimal] = frozenset()
     number: str = ""
+    beside: frozenset[Kind] = frozenset()
 
 
-def unfounded(conversation: Conversation, text: str, calls: Iterable[str] = ()) -> list[Claim]:
+def unfounded(conversation: Conversation, text: str, calls: Iterable[Call] = ()) -> list[Claim]:
     """What the text claims and no record of the conversation's order bears out, in the order of the text.
 
-    `calls` names the tools that the same reply calls. Reads rows only where something is claimed.
+    `calls`: what the same reply calls and has not been run yet. Reads rows only where something is claimed.
     """
-    claims = claims_in(text)
-    if not claims:
+    if not claims_in(text):
         return []
+    said = conversation.messages.filter(author=Author.CUSTOMER)
+    claims = claims_in(text, [message.text for message in said])
     done, numbers = deeds(conversation, calls), numbers_of(conversation.order)
     decimals = currency_decimals(conversation.order.currency)
     return [claim for claim in claims if not is_founded(claim, done, numbers, decimals)]
 
 
 def is_founded(claim: Claim, done: Sequence[Deed], numbers: frozenset[str], decimals: int) -> bool:
-    """Does a deed of this kind reach as far, with one of the amounts that the claim names?"""
+    """Do deeds of this kind reach as far, and has each amount that the claim names a deed that it belongs to?"""
     if claim.number:
         return claim.number in numbers
-    named = {int(amount * 10**decimals) for amount in claim.amounts}
-    return any(
-        deed.kind in _KINDS_MEANT.get(claim.kind, {claim.kind})
-        and deed.reach >= claim.reach
-        and (not named or not deed.amounts or bool(named & deed.amounts))
-        for deed in done
-    )
+    meant = _KINDS_MEANT.get(claim.kind, {claim.kind})
+    fitting = [deed for deed in done if deed.kind in meant and deed.reach >= claim.reach]
+    known = {amount for deed in done if deed in fitting or deed.kind in claim.beside for amount in deed.amounts}
+    return bool(fitting) and {amount * 10**decimals for amount in claim.amounts} <= known
 
 
-def claims_in(text: str) -> list[Claim]:
-    """Everything that a text says has been done, each kind once for a clause."""
+def claims_in(text: str, heard: Iterable[str] = ()) -> list[Claim]:
+    """Everything that a text says has been done, each kind once for a clause.
+
+    `heard`: what the customer has written, which may be repeated in quotation marks.
+    """
     found: list[Claim] = []
-    topics: frozenset[Kind] = frozenset()
-    for sentence in sentences_in(smoothed(text)):
-        found += _claims_of(sentence, topics)
-        topics = _topics_in(" ".join(sentence.clauses))
+    before: Sentence | None = None
+    for sentence in sentences_in(smoothed(text), [smoothed(other) for other in heard]):
+        found += _claims_of(sentence, before)
+        before = sentence
     return found
 
 
-def _claims_of(sentence: Sentence, topics: frozenset[Kind]) -> Iterator[Claim]:
-    """`topics`: what the sentence before was about, for words like “it is done”."""
+def _claims_of(sentence: Sentence, before: Sentence | None) -> Iterator[Claim]:
+    """The sentence before says what “it is done” is about, and whether somebody is only offered."""
+    topics = _topics_in(" ".join(before.clauses)) if before else frozenset()
     supposed = quoted = False
+    offered = before is not None and _offers(before)
     taught = any(guards.TEACHES.search(clause) for clause in sentence.clauses)
     for position, whole in enumerate(sentence.clauses):
         clause = guards.POLITE.sub("", whole)
         if guards.RESUMES.search(clause):
-            supposed = quoted = False
+            supposed = quoted = offered = False
         supposed = supposed or _is_under(guards.SUPPOSES, clause)
         quoted = quoted or _is_under(guards.QUOTES, clause)
         asked = bool(guards.ASKS.search(clause)) or (sentence.asks and position == len(sentence.clauses) - 1)
         if not (supposed or quoted or asked):
-            yield from _asserted(clause, topics, taught=taught)
+            yield from _asserted(clause, topics, taught=taught, offered=offered)
+        offered = offered or bool(guards.OFFERS.search(clause))
         topics |= _topics_in(clause)
 
 
@@ -118,19 +126,26 @@ def _is_under(guard: re.Pattern[str], clause: str) -> bool:
     return not claimed or bool(guards.TAKES_BACK.search(clause))
 
 
-def _asserted(clause: str, topics: frozenset[Kind], *, taught: bool) -> list[Claim]:
+def _offers(sentence: Sentence) -> bool:
+    return any(guards.OFFERS.search(clause) for clause in sentence.clauses)
+
+
+def _asserted(clause: str, topics: frozenset[Kind], *, taught: bool, offered: bool) -> list[Claim]:
     found: dict[Kind, Claim] = {}
     for form in FORMS:
         match = None if form.kind in found else form.pattern.search(clause)
-        if match is not None and not _is_taken_back(form, clause, match, taught=taught):
-            amounts = amounts_in(clause) if form.kind in _WITH_AMOUNTS else frozenset()
-            found[form.kind] = Claim(form.kind, form.reach, clause, amounts)
+        if match is None or (form.promise and offered):
+            continue
+        if not _is_taken_back(form, clause, match, taught=taught):
+            found[form.kind] = Claim(form.kind, form.reach, clause)
     if COMPENSATION in found:
         # “Passed on to a colleague” is what became of the proposal, and the amount is the proposal's.
         found.pop(HAND_OFF, None)
         if not _TOPICS[REFUND].search(clause):
             found.pop(REFUND, None)
-    claims = list(found.values()) or [Claim(kind, Reach.BEGUN, clause) for kind in _done_with(clause, topics)]
+    claims = [_with_amounts(claim, _WITH_AMOUNTS & found.keys()) for claim in found.values()] or [
+        Claim(kind, Reach.BEGUN, clause) for kind in _done_with(clause, topics)
+    ]
     return claims + [
         Claim(_KINDS_OF_NUMBERS[number[:2]], Reach.BEGUN, clause, number=number)
         for number in numbers_in(clause)
@@ -138,9 +153,18 @@ def _asserted(clause: str, topics: frozenset[Kind], *, taught: bool) -> list[Cla
     ]
 
 
+def _with_amounts(claim: Claim, kinds: Set[Kind]) -> Claim:
+    """`kinds`: those of the clause that have amounts."""
+    if claim.kind not in kinds:
+        return claim
+    return replace(claim, amounts=amounts_in(claim.words), beside=frozenset(kinds - {claim.kind}))
+
+
 def _is_taken_back(form: Form, clause: str, match: re.Match[str], *, taught: bool) -> bool:
     before, said, after = clause[: match.start()], match.group(), clause[match.end() :]
     if guards.DENIES.search(before) or guards.DENIES.search(said) or guards.TAKES_BACK.search(after):
+        return True
+    if form.kind in {REFUND, CANCEL} and _is_of_something_else(clause, before):
         return True
     if taught and not guards.ABOUT_THIS_ONE.search(clause):
         return True
@@ -149,6 +173,12 @@ def _is_taken_back(form: Form, clause: str, match: re.Match[str], *, taught: boo
     if guards.LOOKS_AHEAD.search(before) or guards.LOOKS_AHEAD.search(said):
         return True
     return not guards.SAYS_ALREADY.search(said) and bool(guards.LEAVES_OPEN.search(before))
+
+
+def _is_of_something_else(clause: str, before: str) -> bool:
+    """Is it a discount that is given back or cancelled, or the customer's payment that has come in?"""
+    paid = guards.OF_A_PAYMENT.search(before) and not guards.GOES_BACK.search(clause)
+    return bool(paid or guards.OF_A_DISCOUNT.search(before))
 
 
 # --- “it is done”: what it is was said just before ---

@@ -1,13 +1,13 @@
 """What has really been done about an order, read from its rows: what the agent's words are held against.
 
 Nothing here looks at words. `agent/claims.py` finds what a text claims; a claim is founded when a deed of its kind has
-come as far as it says (`Deed.reach`), and where it names amounts, one of them is the deed's.
+come as far as it says (`Deed.reach`), and where it names amounts, each of them is such a deed's.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
+from typing import Any, Final
 
 from agent.models import Conversation
 from agent.tools.goodwill import PROPOSE_COMPENSATION
@@ -87,15 +87,14 @@ _COMPENSATIONS: Final[Mapping[str, Reach]] = {
     ApprovalState.EXPIRED: Reach.BEGUN,
     ApprovalState.APPROVED: Reach.UNDER_WAY,
 }
-# A call of the same reply makes true what the reply says of it.
-_MADE_TRUE_BY_CALL: Final[Mapping[str, tuple[Deed, ...]]] = {
-    HAND_OFF_TO_HUMAN.name: (Deed(HAND_OFF, Reach.UNDER_WAY),),
-    PROPOSE_COMPENSATION.name: (Deed(COMPENSATION, Reach.BEGUN), Deed(HAND_OFF, Reach.BEGUN)),
-}
+# A tool's name and its arguments.
+Call = tuple[str, Any]
+# A call of the same reply makes true what the reply says of it, if it is not refused (`retracting.look_again`).
+MADE_TRUE_BY_CALL: Final = frozenset({HAND_OFF_TO_HUMAN.name, PROPOSE_COMPENSATION.name})
 
 
-def deeds(conversation: Conversation, calls: Iterable[str] = ()) -> list[Deed]:
-    """Everything done about the conversation's order. `calls`: the tools that the reply itself calls.
+def deeds(conversation: Conversation, calls: Iterable[Call] = ()) -> list[Deed]:
+    """Everything done about the conversation's order. `calls`: what the reply itself calls.
 
     Also what was done in earlier conversations or by staff: the agent may tell of it.
     """
@@ -103,7 +102,17 @@ def deeds(conversation: Conversation, calls: Iterable[str] = ()) -> list[Deed]:
     found = [deed for read in _READERS for deed in read(order)]
     if conversation.needs_person or conversation.owner_id:
         found.append(Deed(HAND_OFF, Reach.UNDER_WAY))
-    return found + [deed for name in calls for deed in _MADE_TRUE_BY_CALL.get(name, ())]
+    return found + [deed for name, arguments in calls for deed in _made_true_by(name, arguments)]
+
+
+def _made_true_by(name: str, arguments: Any) -> Iterator[Deed]:
+    """Its arguments have not been checked yet: they are whatever the model wrote."""
+    if name == HAND_OFF_TO_HUMAN.name:
+        yield Deed(HAND_OFF, Reach.UNDER_WAY)
+    elif name == PROPOSE_COMPENSATION.name:
+        amount = arguments.get("compensation_ntd") if isinstance(arguments, dict) else None
+        yield Deed(COMPENSATION, Reach.BEGUN, frozenset({amount} if isinstance(amount, int) else ()))
+        yield Deed(HAND_OFF, Reach.BEGUN)
 
 
 def numbers_of(order: Order) -> frozenset[str]:

@@ -3,7 +3,7 @@
 import structlog
 from django.utils import translation
 
-from agent import claims, client, endings, history, model_calls, people, retracting
+from agent import claims, client, deeds, endings, history, model_calls, people, retracting
 from agent.drafts import Draft
 from agent.endings import Ending, Keep, Repair, Retry, Words
 from agent.farewells import end_in_words
@@ -96,8 +96,8 @@ def _words(content: list[client.Block]) -> str:
     return "\n\n".join(block["text"] for block in content if block.get("type") == "text")
 
 
-def _calls(content: list[client.Block]) -> list[str]:
-    return [block["name"] for block in content if block.get("type") == "tool_use"]
+def _calls(content: list[client.Block]) -> list[deeds.Call]:
+    return [(block["name"], block["input"]) for block in content if block.get("type") == "tool_use"]
 
 
 def _ask_tools(conversation: Conversation, turn: Turn, message: Message) -> None:

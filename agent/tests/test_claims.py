@@ -4,7 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from agent.claims import claims_in
+from agent.claims import claims_in, is_founded
+from agent.deeds import COMPENSATION, REFUND, Deed, Reach
 from agent.offline.phrases import PHRASES
 
 # What the stand-in says before anything is done. A real model offers, asks and explains in the same ways.
@@ -95,6 +96,51 @@ def test_what_only_asks_supposes_quotes_denies_or_looks_ahead_is_no_claim(innoce
 )
 def test_innocent_words_beside_a_claim_do_not_hide_it(said: str) -> None:
     assert kinds(said) == ["refund"]
+
+
+def test_only_words_of_the_customer_or_said_to_be_anothers_are_a_quotation() -> None:
+    said = "「已經幫您退款 NT$230，三天內入帳」"
+    assert kinds(said) == ["refund"]
+    assert kinds(f"您提到{said}，我查一下。") == []
+    assert claims_in(f"{said}：我查一下。", ["客服說已經幫您退款 NT$230，三天內入帳"]) == []
+    assert kinds("> NT$230 has been refunded.") == ["refund"]
+    assert claims_in("> NT$230 has been refunded.\n\nI see no record.", ["They said NT$230 has been refunded"]) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "amounts"),
+    [
+        ("NT$230 and NT$1,050 have been refunded.", {230, 1050}),
+        ("I refunded NT$230 of the NT$1,430 that you paid.", {230}),
+        ("耳機殼 NT$380 扣除折扣 NT$150 後的 NT$230 已退回您的卡片。", {230}),
+        ("運費 NT$60 已退回您的卡片。", {60}),
+    ],
+)
+def test_amounts_of_a_claim_are_those_that_it_says_went_back(said: str, amounts: set[int]) -> None:
+    (claim,) = claims_in(said)
+    assert claim.amounts == frozenset(map(Decimal, amounts))
+
+
+@pytest.mark.parametrize(
+    ("said", "founded"),
+    [
+        ("NT$230 has been refunded.", True),
+        ("NT$230 and NT$200 have been refunded.", True),
+        ("NT$230 and NT$1,050 have been refunded.", False),
+        ("NT$1,050 has been refunded.", False),
+    ],
+)
+def test_every_amount_of_a_claim_has_to_be_one_of_a_deed(said: str, founded: bool) -> None:
+    done = [Deed(REFUND, Reach.DONE, frozenset({230})), Deed(REFUND, Reach.DONE, frozenset({200}))]
+    (claim,) = claims_in(said)
+    assert is_founded(claim, done, frozenset(), 0) is founded
+
+
+def test_amounts_of_two_kinds_may_stand_in_one_clause() -> None:
+    done = [Deed(REFUND, Reach.DONE, frozenset({230})), Deed(COMPENSATION, Reach.BEGUN, frozenset({200}))]
+    said = "I have refunded NT$230 and proposed a compensation of NT${}"
+    assert all(is_founded(claim, done, frozenset(), 0) for claim in claims_in(said.format(200)))
+    assert not any(is_founded(claim, done, frozenset(), 0) for claim in claims_in(said.format(900)))
 
 
 def test_it_is_done_claims_what_was_spoken_of_just_before() -> None:
