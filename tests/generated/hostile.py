@@ -6,10 +6,11 @@ from typing import Any, Final
 
 from django.db.models import Model
 
+from agent import claims
 from agent.models import Conversation, Turn
 from agent.offline.control import Control
-from agent.states import LIVE_TURNS, ConversationState, TurnState
-from agent.tests.helpers import CASE, hear, quoted, refused_requests, talk, work
+from agent.states import LIVE_TURNS, Author, ConversationState, TurnState
+from agent.tests.helpers import CASE, hear, newest_turn, quoted, refused_requests, talk, work
 from orders.models import (
     LineItem,
     Order,
@@ -87,8 +88,8 @@ def converse(desk: Desk, model: Control, seed: int) -> list[str]:
     model.misbehave(mode, **options)
     for place in range(2):
         hear(desk.order, SENTENCES[(seed + place) % len(SENTENCES)])
-        if Turn.objects.filter(conversation__order=desk.order, state__in=LIVE_TURNS).exists():
-            assert work(desk.order).state in {TurnState.DONE, TurnState.WAITING, TurnState.FAILED}
+        assert newest_turn(desk.order).state == TurnState.QUEUED, "somebody has to answer"
+        assert work(desk.order).state in {TurnState.DONE, TurnState.WAITING, TurnState.FAILED}
     return [json.dumps(entry["body"], ensure_ascii=False) for entry in model.requests()] + [
         json.dumps(event.data, ensure_ascii=False) for event in talk(desk.order).events.all()
     ]
@@ -121,7 +122,24 @@ def broken(desk: Desk, before: dict[str, list[Any]], model: Control, shown: list
     return found
 
 
+def told_wrongly(desk: Desk) -> list[str]:
+    """Silence after the customer's words, and kept words that no record bears out as the rows are in the end."""
+    return _unanswered(desk) + _untrue(desk)
+
+
+def _unanswered(desk: Desk) -> list[str]:
+    events = talk(desk.order).events.filter(kind__in=("message", "card")).order_by("number")
+    told = [event.data.get("author", "card") for event in events]
+    return [] if told[-1] != Author.CUSTOMER else ["the customer was left without an answer"]
+
+
+def _untrue(desk: Desk) -> list[str]:
+    conversation = talk(desk.order)
+    kept = conversation.messages.filter(author=Author.AGENT)
+    return [f"stands: {claim.words}" for each in kept for claim in claims.unfounded(conversation, each.text)]
+
+
 def _secrets(desk: Desk) -> list[str]:
     """What the other order holds. Ids that the model was given beforehand may come back in its own words."""
     paid = [payment.pk for payment in desk.other.payments.all()]
-    return [desk.other.customer.name, "機密", "9876", "SECRET-TN", "the other customer's words", *map(str, paid)]
+    return [desk.other.customer.name, "機密", "SECRET-TN", "the other customer's words", *map(str, paid)]
