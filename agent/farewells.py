@@ -9,7 +9,8 @@ from django.utils.translation import gettext as translate
 
 from agent import calls, people, turns, waiting
 from agent.models import Conversation, Turn
-from agent.states import TurnState
+from agent.states import ToolCallState, TurnState
+from agent.tools.person import HAND_OFF_TO_HUMAN
 from agent.turns import Lease, LeaseLost, holding
 from orders.actors import system_actor
 
@@ -33,6 +34,7 @@ def end_in_words(
     """
     name = farewell or why
     hand_off = hand_off or (name not in WAITING_HELPS and _failed_before(conversation, turn))
+    hand_off = hand_off or _person_called(conversation)
     hand_off = hand_off and not (conversation.needs_person or conversation.owner_id)
     with translation.override(conversation.language):
         text = FAREWELLS.get(name, FAREWELLS["other"])() % (values or {})
@@ -54,6 +56,11 @@ def fail(lease: Lease, why: str, *, farewell: str = "", hand_off: bool = False, 
             end_in_words(conversation, turn, why, farewell=farewell, hand_off=hand_off, values=values)
     except LeaseLost:
         log.info("turn.left", turn=lease.turn_id)
+
+
+def _person_called(conversation: Conversation) -> bool:
+    """Does a call for a person wait that will not be run any more? The customer may have read of it already."""
+    return conversation.tool_calls.filter(name=HAND_OFF_TO_HUMAN.name, state=ToolCallState.ASKED).exists()
 
 
 def _failed_before(conversation: Conversation, turn: Turn) -> bool:

@@ -3,6 +3,9 @@
 The reply is not kept: its draft leaves the page, none of its calls is run, and a line of the system says what the rows
 say. The model reads that line with the words it is about, and is asked once more. If it claims again what is not so,
 the turn ends in words and a person is asked.
+
+Words that a call of the same reply was to make true stand already when it is run. If it is refused they are put right
+behind it, and a person who was promised is asked.
 """
 
 import re
@@ -12,12 +15,12 @@ from typing import Final
 from django.utils import translation
 from django.utils.translation import gettext as translate
 
-from agent import deeds, people
+from agent import claims, deeds, people, waiting
 from agent.claims import Claim
 from agent.drafts import Draft
 from agent.farewells import end_in_words
-from agent.models import Conversation, Message, ModelCall, Turn
-from agent.states import Author, CardState
+from agent.models import Conversation, Message, ModelCall, ToolCall, Turn
+from agent.states import Author, CardState, ToolCallState
 from orders import audit
 from orders.actors import system_actor
 from orders.models import AuditEvent, Order
@@ -30,6 +33,8 @@ from refunds.states import ApprovalKind, ApprovalState, ReplacementKind, ReturnK
 
 ENDING: Final = "false_claim"
 MOST_FALSE_CLAIMS: Final = 2
+# What a call of the same reply may make true: of the rest the rows knew when the reply was kept.
+MADE_TRUE_LATER: Final = frozenset({deeds.HAND_OFF, deeds.COMPENSATION})
 MOST_WORDS_QUOTED: Final = 120
 SIGNS_OF_LABELS: Final = re.compile("[<>]")
 
@@ -40,6 +45,41 @@ def take_back(
     """Instead of keeping a reply. Inside `holding`; the rows of this very transaction say how often it happened."""
     call.ending, call.dropped_text = ENDING, text
     call.save(update_fields=["ending", "dropped_text"])
+    _record(conversation, turn, text, false)
+    _say_so(conversation, false, on_page=draft.shown > 0)
+    if turn.model_calls.filter(ending=ENDING).count() >= MOST_FALSE_CLAIMS:
+        end_in_words(conversation, turn, ENDING, hand_off=True)
+
+
+def look_again(conversation: Conversation, turn: Turn, call: ToolCall) -> None:
+    """At the words beside a call that was to make them true, once the last such call has been run. Inside `holding`.
+
+    In the call's own transaction: a worker that dies leaves either both or a call that is run again.
+    """
+    waiting_calls = call.message.tool_calls.filter(name__in=deeds.MADE_TRUE_BY_CALL, state=ToolCallState.ASKED)
+    if call.name not in deeds.MADE_TRUE_BY_CALL or waiting_calls.exists():
+        return
+    conversation.refresh_from_db()
+    text = call.message.text
+    false = [claim for claim in claims.unfounded(conversation, text) if claim.kind in MADE_TRUE_LATER]
+    if any(claim.kind == deeds.HAND_OFF for claim in false):
+        _keep_promise(conversation, turn)
+    untrue = [claim for claim in false if claim.kind != deeds.HAND_OFF]
+    if untrue:
+        _record(conversation, turn, text, untrue)
+        _say_so(conversation, untrue, on_page=True)
+
+
+def _keep_promise(conversation: Conversation, turn: Turn) -> None:
+    """The customer has read that a person was asked: then one is, whatever the call was refused for."""
+    agent = system_actor("agent", conversation_id=conversation.pk, turn_id=turn.pk)
+    people.ask_for_person(conversation=conversation, actor=agent, reason=ENDING, summary="")
+    conversation.refresh_from_db()
+    with translation.override(conversation.language):
+        people.say_as_system(conversation, waiting.person_is_coming())
+
+
+def _record(conversation: Conversation, turn: Turn, text: str, false: Sequence[Claim]) -> None:
     audit.record(
         action="conversation.claim_taken_back",
         actor=system_actor("agent", conversation_id=conversation.pk, turn_id=turn.pk),
@@ -49,9 +89,6 @@ def take_back(
         chosen={"text": text},
         outcome={"claims": [{"kind": claim.kind, "words": claim.words} for claim in false]},
     )
-    _say_so(conversation, false, on_page=draft.shown > 0)
-    if turn.model_calls.filter(ending=ENDING).count() >= MOST_FALSE_CLAIMS:
-        end_in_words(conversation, turn, ENDING, hand_off=True)
 
 
 def _say_so(conversation: Conversation, false: Sequence[Claim], *, on_page: bool) -> None:

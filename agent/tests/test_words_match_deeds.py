@@ -2,16 +2,19 @@
 
 import time
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from agent import asking
+from agent import asking, people
+from agent.farewells import fail
 from agent.models import Conversation, Message, ModelCall, ToolCall, Turn
 from agent.offline.control import Control
 from agent.offline.server import OfflineModel
 from agent.states import Author, TurnState
 from agent.tests.helpers import (
+    asked,
     call,
     ephemeral,
     hear,
@@ -21,8 +24,10 @@ from agent.tests.helpers import (
     quoted,
     refused_requests,
     reply,
+    results,
     talk,
     texts,
+    told,
     work,
     working,
 )
@@ -162,6 +167,94 @@ def test_a_colleague_may_be_promised_by_the_reply_that_calls_one(model: Control,
     work(order)
     assert "false_claim" not in endings(order)
     assert talk(order).needs_person
+
+
+PROMISE = "I have asked a colleague to take over; they will answer here."
+ASK = call("hand_off_to_human", reason="cannot_help", summary="Money.")
+COMING = "We have asked a colleague to join."
+
+
+def given_back(order: Order) -> None:
+    people.take_over(conversation=talk(order), actor=cast.staff())
+    people.give_back(conversation=talk(order), actor=cast.staff())
+
+
+@pytest.mark.parametrize(
+    ("calls", "code"),
+    [
+        ([ASK], "just_given_back"),
+        ([call("hand_off_to_human", reason="no such reason", summary="Money.")], "invalid_argument"),
+        ([*(call("get_order", number=str(n)) for n in range(8)), ASK], "too_many_calls"),
+    ],
+)
+def test_a_colleague_who_was_promised_is_asked_even_if_the_call_is_refused(
+    model: Control, order: Order, calls: list[dict[str, Any]], code: str
+) -> None:
+    given_back(order)
+    model.script([reply(PROMISE, *calls), reply("They will be with you.")])
+    work(order)
+    assert (results(order)[-1] or {})["code"] == code
+    assert texts(order)[0] == PROMISE
+    assert talk(order).needs_person
+    assert sum(COMING in line for line in texts(order, Author.SYSTEM)) == 1
+    assert refused_requests(model) == []
+
+
+def test_a_turn_that_fails_before_it_runs_the_call_for_a_person_asks_for_one(model: Control, order: Order) -> None:
+    lease = hold(order)
+    asked(order, ASK, text=PROMISE)
+    fail(lease, "seconds")
+    assert talk(order).needs_person
+    assert COMING in texts(order, Author.SYSTEM)[-1]
+
+
+def test_a_refused_call_that_promised_nothing_asks_nobody(model: Control, order: Order) -> None:
+    given_back(order)
+    model.script([reply("Let me see.", ASK), reply("What is it about?")])
+    work(order)
+    assert results(order)[-1]["code"] == "just_given_back"
+    assert not talk(order).needs_person
+
+
+def proposal(amount: int) -> dict[str, Any]:
+    return call("propose_compensation", compensation_ntd=amount, reason="The parcel came late.")
+
+
+def test_a_compensation_whose_call_is_refused_is_put_right_behind_it(model: Control, order: Order) -> None:
+    said = "I have proposed a compensation of NT$900,000."
+    model.script([reply(said, proposal(900_000)), reply("I am sorry.")])
+    work(order)
+    assert results(order)[-1]["code"] == "above_compensation_cap"
+    (line,) = [line for line in texts(order, Author.SYSTEM) if "taken back" in line]
+    assert "No compensation has been asked for or agreed to." in line
+    assert [event["text"] for event in told(order, "message") if "taken back" in event["text"]] == [line]
+    assert "proposed a compensation" in str(last_request(model)[-1]["content"])
+    assert AuditEvent.objects.get(action="conversation.claim_taken_back").chosen["text"] == said
+    assert refused_requests(model) == []
+
+
+def test_a_compensation_that_was_proposed_stands(model: Control, order: Order) -> None:
+    model.script([reply("I have proposed a compensation of NT$100.", proposal(100)), reply("They will decide.")])
+    work(order)
+    assert "status" in results(order)[-1]
+    assert texts(order, Author.SYSTEM) == []
+
+
+def test_the_amount_that_is_said_is_the_one_that_is_proposed(model: Control, order: Order) -> None:
+    model.script([reply("I have proposed a compensation of NT$300.", proposal(100)), reply("I am sorry.")])
+    work(order)
+    assert endings(order)[0] == "false_claim"
+    assert not ToolCall.objects.exists()
+
+
+def test_a_second_amount_beside_the_one_that_waits_is_not_proposed(model: Control, order: Order) -> None:
+    model.script([reply("I have proposed a compensation of NT$100.", proposal(100)), reply("They will decide.")])
+    work(order)
+    hear(order, "More!")
+    model.script([reply("I have proposed a compensation of NT$200.", proposal(200)), reply("I am sorry.")])
+    work(order)
+    (line,) = texts(order, Author.SYSTEM)
+    assert "Compensation of NT$100" in line
 
 
 def test_a_colleague_whom_nobody_has_called_is_not_promised(model: Control, order: Order) -> None:

@@ -17,7 +17,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 from jsonschema.exceptions import best_match
 
-from agent import calls, cards, events, limits
+from agent import calls, cards, events, limits, retracting
 from agent.models import Conversation, ToolCall
 from agent.save_points import reached
 from agent.states import ToolCallState
@@ -68,12 +68,13 @@ def _begin(call: ToolCall) -> None:
 def _run_here(lease: Lease, call_id: int) -> None:
     for attempt in range(1, TRIES + 1):
         try:
-            with holding(lease, "call_run") as (conversation, _turn):
+            with holding(lease, "call_run") as (conversation, turn):
                 call = ToolCall.objects.select_related("message").get(pk=call_id)
                 if call.state == ToolCallState.ASKED:
                     _begin(call)
                     with translation.override(conversation.language):
                         _run(conversation, call)
+                        retracting.look_again(conversation, turn, call)
             return
         except OperationalError as error:
             # A deadlock or a lock that could not be had: nothing of this transaction was kept.
