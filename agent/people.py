@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 import structlog
+from django.contrib.auth.models import User
 from django.db import OperationalError, transaction
 from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
@@ -71,13 +72,24 @@ def _summary(conversation: Conversation, given: str, *, known: bool) -> str:
 
 
 def customer_asks_for_person(*, conversation: Conversation, actor: Actor) -> None:
-    """The customer's own button: no model is asked, and the page says at once that a person will come."""
-    with events.writing(conversation.pk, "call_noted") as locked:
-        if locked.needs_person:
-            return
-        ask_for_person(conversation=locked, actor=actor, reason="customer_asked", summary="")
-        with translation.override(locked.language):
+    """The customer's own button: no model is asked, and the page says at once that a person will come.
+
+    Where somebody has the conversation already nobody else is asked for: the page says who it is.
+    """
+    with events.writing(conversation.pk, "call_noted") as locked, translation.override(locked.language):
+        if locked.owner is not None:
+            customer_waits(locked)
+            _say_who_has_it(locked, waiting.person_has_it(_name(locked.owner)))
+        elif not locked.needs_person:
+            ask_for_person(conversation=locked, actor=actor, reason="customer_asked", summary="")
             say_as_system(locked, waiting.person_is_coming())
+
+
+def _say_who_has_it(conversation: Conversation, text: str) -> None:
+    """Not again where it is the last that was said: a button can be pressed often."""
+    last = conversation.messages.order_by("-pk").first()
+    if last is None or (last.author, last.text) != (Author.SYSTEM, text):
+        say_as_system(conversation, text)
 
 
 def customer_waits(conversation: Conversation) -> None:
@@ -238,9 +250,13 @@ def tell_state(conversation: Conversation) -> None:
             "state": conversation.state,
             "needs_person": conversation.needs_person,
             "waiting_since": since.isoformat() if since else None,
-            "owner": (owner.get_full_name() or owner.get_username()) if owner else None,
+            "owner": _name(owner) if owner else None,
         },
     )
+
+
+def _name(user: User) -> str:
+    return user.get_full_name() or user.get_username()
 
 
 def _end_turn(conversation: Conversation) -> None:

@@ -80,6 +80,11 @@ def person_is_coming() -> str:
     }
 
 
+def person_has_it(name: str) -> str:
+    """What the customer reads when they ask for a person whom they have already."""
+    return translate("%(name)s has this conversation and will answer here.") % {"name": name}
+
+
 def opening_words() -> str:
     """When people are there again, in the shop's time: “Tuesday, December 1, 09:00”; empty while they are."""
     opening = hours.next_opening()

@@ -5,7 +5,7 @@ import pytest
 from agent import people, selectors
 from agent.models import Conversation
 from agent.states import Author, ConversationState, TurnState
-from agent.tests.helpers import asked, call, hear, hold, newest_turn, results, talk, told
+from agent.tests.helpers import asked, call, hear, hold, newest_turn, results, talk, texts, told
 from orders.actors import NotAllowed
 from orders.errors import InvalidInput, Refusal
 from orders.models import AuditEvent, Order
@@ -82,12 +82,17 @@ def test_a_closed_conversation_takes_no_answer(order: Order) -> None:
     assert talk(order).state == ConversationState.CLOSED
 
 
-def test_asking_for_a_person_again_while_one_answers_is_seen_and_answering_settles_it(order: Order) -> None:
-    people.take_over(conversation=talk(order), actor=cast.staff())
-    people.customer_asks_for_person(conversation=talk(order), actor=cast.shopper())
-    assert talk(order).needs_person
+def test_who_asks_for_a_person_while_one_has_the_conversation_reads_who_it_is_and_waits(order: Order) -> None:
     people.reply(conversation=talk(order), actor=cast.staff(), text="Here I am.")
-    assert not talk(order).needs_person
+    for _ in range(2):
+        people.customer_asks_for_person(conversation=talk(order), actor=cast.shopper())
+    assert texts(order, Author.SYSTEM) == ["staff has this conversation and will answer here."]
+    assert (talk(order).needs_person, talk(order).waiting_since is None) == (False, False)
+    assert "conversation.person_asked" not in actions()
+    people.reply(conversation=talk(order), actor=cast.staff(), text="Still here.")
+    assert talk(order).waiting_since is None
+    people.customer_asks_for_person(conversation=talk(order), actor=cast.shopper())
+    assert len(texts(order, Author.SYSTEM)) == 2, "after an answer it is said again"
 
 
 @pytest.mark.parametrize("do", [people.take_over, people.close], ids=lambda do: do.__name__)
