@@ -1,4 +1,4 @@
-"""E-mails to customers who have left the page: a person answered, a card is about to expire, money's outcome is known.
+"""E-mails to customers who have left the page: a person answered or will not, a card expires soon, money has moved.
 
 What is to be told is a row, written in the transaction of what it tells of. A job sends it when its time has come, if
 the page is not open, has not shown it meanwhile, and it is still so. Nothing is locked while the mail server is talked
@@ -20,7 +20,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 
 from agent import presence
-from agent.models import Card, Conversation, CustomerMail
+from agent.models import Card, Conversation, CustomerMail, Message
 from agent.states import CardState, MailKind, MailState
 from orders import audit, links
 from orders.actors import system_actor
@@ -62,6 +62,11 @@ def outcome(conversation: Conversation, about: str, move_id: int, line: str) -> 
     key = f"outcome:{about}:"
     _out_of_date(conversation, key)
     _wait(conversation, MailKind.OUTCOME, f"{key}{move_id}", _soon(), line)
+
+
+def wait_over(conversation: Conversation, message: Message) -> None:
+    """No person will answer whoever has waited for one; `message` says so on the page. Inside `events.writing`."""
+    _wait(conversation, MailKind.WAIT_OVER, f"wait_over:{message.pk}", _soon(), message.text)
 
 
 def _out_of_date(conversation: Conversation, key: str) -> None:
@@ -217,14 +222,15 @@ def _expiring_letter(mail: CustomerMail) -> tuple[str, str]:
     }
 
 
-def _outcome_letter(mail: CustomerMail) -> tuple[str, str]:
+def _line_letter(mail: CustomerMail) -> tuple[str, str]:
     return translate("News about your order"), mail.text
 
 
 LETTERS: Final = {
     MailKind.ANSWERED: _answered_letter,
     MailKind.EXPIRING: _expiring_letter,
-    MailKind.OUTCOME: _outcome_letter,
+    MailKind.OUTCOME: _line_letter,
+    MailKind.WAIT_OVER: _line_letter,
 }
 
 

@@ -4,6 +4,7 @@ While a person owns a conversation the agent publishes nothing: every write of a
 conversation's lock (`turns.holding`), and pages leave out what was still being written (`stream.DraftText`).
 """
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, Final
 
@@ -127,7 +128,7 @@ def take_over(*, conversation: Conversation, actor: Actor) -> None:
 
 
 def give_back(*, conversation: Conversation, actor: Actor) -> None:
-    """Let the agent answer again, starting with what the customer has said meanwhile.
+    """Let the agent answer again, starting with what the customer has said meanwhile. Who waited for a person is told.
 
     Raises `Refusal` where it may not any more: it would only ask for a person again.
     """
@@ -141,9 +142,12 @@ def give_back(*, conversation: Conversation, actor: Actor) -> None:
                 translate("The assistant has done all that it may in this conversation."),
                 hint=translate("Answer it, or close it: what the customer writes next opens a new one."),
             )
+        waited = locked.waiting_since is not None
         locked.owner, locked.needs_person, locked.waiting_since = None, False, None
         locked.save(update_fields=["owner", "needs_person", "waiting_since", "updated_at"])
         _record(locked, actor, "conversation.given_back")
+        if waited:
+            _wait_is_over(locked, waiting.assistant_answers_again)
         tell_model(locked, GIVEN_BACK_NOTE, **GIVEN_BACK)
         tell_state(locked)
         if _agent_has_to_answer(locked):
@@ -195,7 +199,10 @@ def _end_wait(conversation: Conversation) -> timedelta | None:
 
 
 def close(*, conversation: Conversation, actor: Actor) -> None:
-    """End the conversation. Open cards are withdrawn; the customer's next words open a new one."""
+    """End the conversation. Open cards are withdrawn; the customer's next words open a new one.
+
+    Who waited for a person is told.
+    """
     actor.require(PERMISSION)
     with events.writing(conversation.pk, "closed") as locked:
         if locked.state == ConversationState.CLOSED:
@@ -203,10 +210,20 @@ def close(*, conversation: Conversation, actor: Actor) -> None:
         _end_turn(locked)
         cards.withdraw_open(locked, actor=actor)
         cards.resume(locked, go_on=False)
+        waited = locked.waiting_since is not None
         locked.state, locked.needs_person, locked.waiting_since = ConversationState.CLOSED, False, None
         locked.save(update_fields=["state", "needs_person", "waiting_since", "updated_at"])
         _record(locked, actor, "conversation.closed")
+        if waited:
+            _wait_is_over(locked, waiting.conversation_is_closed)
         tell_state(locked)
+
+
+def _wait_is_over(conversation: Conversation, words: Callable[[], str]) -> None:
+    """No person will answer whoever has waited for one: said on the page, and by e-mail to who has left it."""
+    with translation.override(conversation.language):
+        message = say_as_system(conversation, words())
+    mails.wait_over(conversation, message)
 
 
 def say_as_system(conversation: Conversation, text: str) -> Message:

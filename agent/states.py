@@ -57,6 +57,7 @@ class MailKind(models.TextChoices):
     ANSWERED = "answered", _("a person answered")
     EXPIRING = "expiring", _("a card is about to expire")
     OUTCOME = "outcome", _("the outcome of money is known")
+    WAIT_OVER = "wait_over", _("no person will answer")
 
 
 class MailState(models.TextChoices):

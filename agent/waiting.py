@@ -85,6 +85,16 @@ def person_has_it(name: str) -> str:
     return translate("%(name)s has this conversation and will answer here.") % {"name": name}
 
 
+def assistant_answers_again() -> str:
+    """What the customer reads who waited for a person when the conversation is given back."""
+    return translate("The assistant answers you again. You can ask for a person at any time.")
+
+
+def conversation_is_closed() -> str:
+    """What the customer reads who waited for a person when the conversation is closed."""
+    return translate("A colleague has closed this conversation. If you write again, a new one begins.")
+
+
 def opening_words() -> str:
     """When people are there again, in the shop's time: “Tuesday, December 1, 09:00”; empty while they are."""
     opening = hours.next_opening()

@@ -1,14 +1,16 @@
 """Waiting for a person: since when, behind whom, for how long, and when anybody is there again."""
 
 from datetime import datetime, time, timedelta
+from typing import Any
 
 import pytest
+from django.core import mail as post
 from django.db import IntegrityError, transaction
 from django.utils import timezone, translation
 from pytest_django import Settings
 
-from agent import limits, people, selectors, turns, waiting
-from agent.models import Conversation
+from agent import limits, mails, people, selectors, turns, waiting
+from agent.models import Conversation, CustomerMail
 from agent.states import Author, TurnState
 from agent.tests.helpers import asked, call, hear, hold, newest_turn, quoted, results, talk, texts, told
 from agent.tools import executor
@@ -80,12 +82,39 @@ def test_taken_over_unasked_the_customer_waits_since_their_unanswered_words(orde
     assert talk(order).waiting_since == talk(order).messages.get().created_at
 
 
-@pytest.mark.parametrize("do", [people.give_back, people.close], ids=lambda do: do.__name__)
-def test_given_back_or_closed_nobody_waits_for_a_person(order: Order, do: object) -> None:
-    people.take_over(conversation=talk(order), actor=cast.staff())
+ENDS = {
+    people.give_back: "The assistant answers you again. You can ask for a person at any time.",
+    people.close: "A colleague has closed this conversation. If you write again, a new one begins.",
+}
+
+
+@pytest.mark.parametrize("do", ENDS, ids=lambda do: do.__name__)
+def test_given_back_or_closed_nobody_waits_for_a_person_and_who_waited_reads_it(order: Order, do: Any) -> None:
+    order.customer.email = "ming@example.com"
+    order.customer.save()
     wants_a_person(order)
-    do(conversation=talk(order), actor=cast.staff())  # type: ignore[operator]
+    people.take_over(conversation=talk(order), actor=cast.staff())
+    do(conversation=talk(order), actor=cast.staff())
     assert (talk(order).waiting_since, talk(order).needs_person) == (None, False)
+    assert texts(order, Author.SYSTEM)[-1] == ENDS[do]
+    CustomerMail.objects.update(not_before=timezone.now() - timedelta(seconds=1))
+    assert mails.send_due() == 1
+    assert ENDS[do] in post.outbox[0].body
+
+
+@pytest.mark.parametrize("do", ENDS, ids=lambda do: do.__name__)
+def test_given_back_or_closed_after_an_answer_nothing_is_said(order: Order, do: Any) -> None:
+    people.reply(conversation=talk(order), actor=cast.staff(), text="Here I am.")
+    do(conversation=talk(order), actor=cast.staff())
+    assert texts(order, Author.SYSTEM) == []
+
+
+def test_who_is_closed_while_waiting_reads_it_in_their_own_language(order: Order) -> None:
+    hear(order, "我想找真人", language="zh-hant")
+    wants_a_person(order)
+    people.close(conversation=talk(order), actor=cast.staff())
+    with translation.override("zh-hant"):
+        assert texts(order, Author.SYSTEM)[-1] == waiting.conversation_is_closed() != ENDS[people.close]
 
 
 def test_the_database_knows_nobody_who_needs_a_person_and_does_not_wait(order: Order) -> None:
@@ -237,7 +266,7 @@ def test_given_back_the_customers_own_wish_for_a_person_still_counts(order: Orde
 def test_the_model_reads_that_it_has_the_conversation_again_and_the_page_does_not(order: Order) -> None:
     people.take_over(conversation=talk(order), actor=cast.staff())
     people.give_back(conversation=talk(order), actor=cast.staff())
-    note = talk(order).messages.get(author=Author.SYSTEM)
+    note = talk(order).messages.get(author=Author.SYSTEM, content__0__about="this conversation")
     assert note.text == people.GIVEN_BACK_NOTE
     assert people.GIVEN_BACK_NOTE not in texts(order, Author.SYSTEM)
 
