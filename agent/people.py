@@ -101,41 +101,46 @@ def customer_waits(conversation: Conversation) -> None:
         tell_state(conversation)
 
 
-def take_over(*, conversation: Conversation, actor: Actor) -> None:
+def take_over(*, conversation: Conversation, actor: Actor, taken_from: int | None = None) -> None:
     """Make the actor the owner. Open cards stay with the customer; a running turn may not publish any more.
 
-    Raises `NotAllowed`, and `Refusal` when a colleague has it.
+    `taken_from` is the id of the colleague who has it, where it is to be taken from them. Raises `NotAllowed`, and
+    `Refusal` when somebody else has it, or nobody any more.
     """
     actor.require(PERMISSION)
     with events.writing(conversation.pk, "taken_over") as locked:
-        if locked.owner_id and locked.owner != actor.user:
-            raise Refusal(
-                "taken_over",
-                translate("%(name)s is already answering this conversation.") % {"name": locked.owner},
-                hint=translate("Ask them to give it back first."),
-            )
         if locked.state == ConversationState.CLOSED:
             raise _closed()
-        if locked.owner_id and not locked.needs_person:
+        before = locked.owner if locked.owner != actor.user else None
+        if locked.owner != actor.user and locked.owner_id != taken_from:
+            raise _somebody_elses(locked)
+        if locked.owner == actor.user and not locked.needs_person:
             return
         locked.owner, locked.needs_person = actor.user, False
         # Having a conversation is no answer yet.
         locked.waiting_since = locked.waiting_since or waiting.unanswered_since(locked)
         locked.save(update_fields=["owner", "needs_person", "waiting_since", "updated_at"])
         _end_turn(locked)
-        _record(locked, actor, "conversation.taken_over")
+        _record(locked, actor, "conversation.taken_over", chosen={"taken_from": before.username} if before else None)
         tell_state(locked)
+
+
+def _require_mine(conversation: Conversation, actor: Actor) -> None:
+    """What a colleague has is theirs until it is taken over from them. Raises `Refusal`."""
+    if conversation.owner_id and conversation.owner != actor.user:
+        raise _somebody_elses(conversation)
 
 
 def give_back(*, conversation: Conversation, actor: Actor) -> None:
     """Let the agent answer again, starting with what the customer has said meanwhile. Who waited for a person is told.
 
-    Raises `Refusal` where it may not any more: it would only ask for a person again.
+    Raises `Refusal` where a colleague has it, and where it may not any more: it would only ask for a person again.
     """
     actor.require(PERMISSION)
     with events.writing(conversation.pk, "given_back") as locked:
         if locked.owner_id is None:
             return
+        _require_mine(locked, actor)
         if limits.conversation_is_full(locked):
             raise Refusal(
                 "assistant_at_its_limit",
@@ -170,7 +175,7 @@ def _agent_has_to_answer(conversation: Conversation) -> bool:
 
 
 def reply(*, conversation: Conversation, actor: Actor, text: str) -> Message:
-    """Answer as a person. Whoever answers owns the conversation."""
+    """Answer as a person. Whoever answers owns the conversation. Raises `Refusal` where a colleague has it."""
     actor.require(PERMISSION)
     text = readable(text, limit=MAX_REPLY_CHARACTERS)
     with events.writing(conversation.pk, "answered") as locked:
@@ -201,12 +206,13 @@ def _end_wait(conversation: Conversation) -> timedelta | None:
 def close(*, conversation: Conversation, actor: Actor) -> None:
     """End the conversation. Open cards are withdrawn; the customer's next words open a new one.
 
-    Who waited for a person is told.
+    Who waited for a person is told. Raises `Refusal` where a colleague has it.
     """
     actor.require(PERMISSION)
     with events.writing(conversation.pk, "closed") as locked:
         if locked.state == ConversationState.CLOSED:
             return
+        _require_mine(locked, actor)
         _end_turn(locked)
         cards.withdraw_open(locked, actor=actor)
         cards.resume(locked, go_on=False)
@@ -299,6 +305,20 @@ def _record(
         order_id=conversation.order_id,
         chosen=chosen,
         outcome=outcome,
+    )
+
+
+def _somebody_elses(conversation: Conversation) -> Refusal:
+    if conversation.owner is None:
+        return Refusal(
+            "given_back_meanwhile",
+            translate("Your colleague does not have this conversation any more."),
+            hint=translate("Take it over again if it still needs you."),
+        )
+    return Refusal(
+        "taken_over",
+        translate("%(name)s is already answering this conversation.") % {"name": _name(conversation.owner)},
+        hint=translate("Take it over from them first if you are to go on with it."),
     )
 
 

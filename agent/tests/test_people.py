@@ -1,5 +1,7 @@
 """People of the shop in a conversation: one at a time, with the permission, and in words that can be shown."""
 
+from typing import Any
+
 import pytest
 
 from agent import people, selectors
@@ -38,6 +40,38 @@ def test_what_one_colleague_has_taken_another_does_not_get(order: Order) -> None
         people.take_over(conversation=talk(order), actor=cast.staff("supervisor"))
     assert refused.value.code == "taken_over"
     assert "staff" in refused.value.message
+
+
+def test_what_a_colleague_has_can_be_taken_from_them_and_the_history_says_from_whom(order: Order) -> None:
+    people.take_over(conversation=talk(order), actor=cast.staff())
+    for _ in range(2):
+        supervisor = cast.staff("supervisor")
+        people.take_over(conversation=talk(order), actor=supervisor, taken_from=cast.staff_user().pk)
+    assert talk(order).owner == cast.staff_user("supervisor")
+    assert told(order, "conversation")[-1]["owner"] == "supervisor"
+    moves = AuditEvent.objects.filter(action="conversation.taken_over").order_by("pk")
+    assert [event.chosen for event in moves] == [{}, {"taken_from": "staff"}]
+
+
+def test_it_is_taken_only_from_the_one_who_was_seen_to_have_it(order: Order) -> None:
+    seen = cast.staff_user().pk
+    with pytest.raises(Refusal) as nobody:
+        people.take_over(conversation=talk(order), actor=cast.staff("supervisor"), taken_from=seen)
+    assert nobody.value.code == "given_back_meanwhile"
+    people.take_over(conversation=talk(order), actor=cast.staff("admin"))
+    with pytest.raises(Refusal) as another:
+        people.take_over(conversation=talk(order), actor=cast.staff("supervisor"), taken_from=seen)
+    assert another.value.code == "taken_over"
+    assert talk(order).owner == cast.staff_user("admin")
+
+
+@pytest.mark.parametrize("do", [people.give_back, people.close], ids=lambda do: do.__name__)
+def test_what_a_colleague_has_is_theirs_to_give_back_or_close(order: Order, do: Any) -> None:
+    people.take_over(conversation=talk(order), actor=cast.staff())
+    with pytest.raises(Refusal) as refused:
+        do(conversation=talk(order), actor=cast.staff("supervisor"))
+    assert refused.value.code == "taken_over"
+    assert (talk(order).owner, talk(order).state) == (cast.staff_user(), ConversationState.OPEN)
 
 
 def test_taking_over_again_changes_nothing(order: Order) -> None:

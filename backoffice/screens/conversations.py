@@ -14,6 +14,7 @@ from agent.access import conversation_for_staff
 from agent.models import Conversation
 from backoffice.screens import receipt, trace
 from backoffice.screens.acting import act
+from backoffice.screens.forms import whole_number
 from backoffice.screens.gate import QUEUE, staff_screen
 from backoffice.screens.timeline import fold
 from orders.actors import Actor, staff_actor
@@ -70,8 +71,14 @@ def _step(request: HttpRequest, conversation_id: int, do: Any, said: str) -> Htt
 @require_POST
 @staff_screen(QUEUE)
 def take_over(request: HttpRequest, conversation_id: int) -> HttpResponse:
-    said = _("You are answering now; the assistant is silent.")
-    return _step(request, conversation_id, people.take_over, said)
+    """`from` names the colleague from whom it is taken, as the page that was pressed knew it."""
+    owner = whole_number(request.POST.get("from", ""))
+    taken_from = owner if isinstance(owner, int) else None
+
+    def do(*, conversation: Conversation, actor: Actor) -> None:
+        people.take_over(conversation=conversation, actor=actor, taken_from=taken_from)
+
+    return _step(request, conversation_id, do, _("You are answering now; the assistant is silent."))
 
 
 @require_POST

@@ -94,6 +94,24 @@ def test_a_colleague_is_told_who_is_answering() -> None:
     assert "已經在回覆這個對話" in text_of(answer)
 
 
+def test_a_colleague_reads_who_answers_and_can_take_it_from_them_alone() -> None:
+    conversation = said(cast.order_5531())
+    base = f"/staff/conversations/{conversation.pk}/"
+    signed_in("staff").post(f"{base}take-over/")
+    supervisor = signed_in("supervisor", language="en")
+    page = text_of(supervisor.get(base))
+    assert "Take over from staff" in page
+    assert f'name="from" value="{cast.staff_user().pk}"' in page
+    assert [f'action="{base}{button}/"' in page for button in ("take-over", "give-back", "close", "reply")] == [
+        *(True, False, False, False)
+    ]
+    supervisor.post(f"{base}take-over/", {"from": cast.staff_user().pk})
+    conversation.refresh_from_db()
+    assert conversation.owner == cast.staff_user("supervisor")
+    answer = signed_in("staff", language="en").post(f"{base}close/", follow=True)
+    assert "supervisor is already answering this conversation." in text_of(answer)
+
+
 def test_an_empty_answer_is_refused_in_words() -> None:
     conversation = said(cast.order_5531())
     answer = signed_in("staff").post(f"/staff/conversations/{conversation.pk}/reply/", {"text": " "}, follow=True)
