@@ -174,15 +174,25 @@ def _agent_has_to_answer(conversation: Conversation) -> bool:
     return last.author == Author.CUSTOMER or history.next_step(conversation) in {"call_model", "run_tools"}
 
 
-def reply(*, conversation: Conversation, actor: Actor, text: str) -> Message:
-    """Answer as a person. Whoever answers owns the conversation. Raises `Refusal` where a colleague has it."""
+def reply(*, conversation: Conversation, actor: Actor, text: str, client_ref: str | None = None) -> Message:
+    """Answer as a person. Whoever answers owns the conversation.
+
+    The same `client_ref` (at most 64 characters) again gives the same message. Raises `Refusal` where a colleague has
+    the conversation, and where the reference was that of other words.
+    """
     actor.require(PERMISSION)
     text = readable(text, limit=MAX_REPLY_CHARACTERS)
     with events.writing(conversation.pk, "answered") as locked:
+        if client_ref and (known := locked.messages.filter(author=Author.STAFF, client_ref=client_ref).first()):
+            return _the_same(known, text)
         take_over(conversation=locked, actor=actor)
         locked.refresh_from_db()
         message = Message.objects.create(
-            conversation=locked, author=Author.STAFF, staff=actor.user, content=[{"type": "text", "text": text}]
+            conversation=locked,
+            author=Author.STAFF,
+            staff=actor.user,
+            content=[{"type": "text", "text": text}],
+            client_ref=client_ref,
         )
         tell_message(locked, message, name=actor.name)
         mails.answered(locked, message.pk)
@@ -190,6 +200,17 @@ def reply(*, conversation: Conversation, actor: Actor, text: str) -> Message:
         outcome = {} if waited is None else {"waited_seconds": round(waited.total_seconds())}
         _record(locked, actor, "conversation.answered", chosen={"text": text}, outcome=outcome)
         return message
+
+
+def _the_same(known: Message, text: str) -> Message:
+    """A form that was sent twice, unless other words stand in it now: those would be lost without a word."""
+    if known.text != text:
+        raise Refusal(
+            "already_sent",
+            translate("This form has sent another answer already."),
+            hint=translate("Your new words are in the field: send them from here."),
+        )
+    return known
 
 
 def _end_wait(conversation: Conversation) -> timedelta | None:

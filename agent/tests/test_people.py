@@ -100,6 +100,19 @@ def test_whoever_answers_owns_the_conversation_and_is_named(order: Order) -> Non
     assert actions().count("conversation.answered") == 2
 
 
+def test_an_answer_that_is_sent_twice_is_kept_once_and_other_words_are_not_lost_in_it(order: Order) -> None:
+    first, second = (
+        people.reply(conversation=talk(order), actor=cast.staff(), text="Here I am.", client_ref="a") for _ in range(2)
+    )
+    assert first == second
+    with pytest.raises(Refusal) as refused:
+        people.reply(conversation=talk(order), actor=cast.staff(), text="Something else.", client_ref="a")
+    assert refused.value.code == "already_sent"
+    assert texts(order, Author.STAFF) == ["Here I am."]
+    people.reply(conversation=talk(order), actor=cast.staff(), text="Here I am.", client_ref="b")
+    assert texts(order, Author.STAFF) == ["Here I am."] * 2
+
+
 @pytest.mark.parametrize("text", ["", "  ", "x" * 4001, "a\x00b"])
 def test_an_answer_that_cannot_be_shown_is_refused(order: Order, text: str) -> None:
     with pytest.raises(InvalidInput):

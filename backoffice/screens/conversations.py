@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -14,7 +14,7 @@ from agent.access import conversation_for_staff
 from agent.models import Conversation
 from backoffice.screens import receipt, trace
 from backoffice.screens.acting import act
-from backoffice.screens.forms import whole_number
+from backoffice.screens.forms import request_ref, token_of, whole_number
 from backoffice.screens.gate import QUEUE, staff_screen
 from backoffice.screens.timeline import fold
 from orders.actors import Actor, staff_actor
@@ -29,6 +29,7 @@ def conversation(request: HttpRequest, conversation_id: int) -> HttpResponse:
     row = conversation_for_staff(request.user, conversation_id)
     context = {"here": "queue", "order": row.order, "lines": receipt.lines_of(row.order), **log_context(request, row)}
     context["turn_rows"] = trace.rows_of(context["turns"])
+    context["token"] = token_of(QueryDict())
     return render(request, "staff/conversation.html", context)
 
 
@@ -97,6 +98,7 @@ def close(request: HttpRequest, conversation_id: int) -> HttpResponse:
 @staff_screen(QUEUE)
 def reply(request: HttpRequest, conversation_id: int) -> HttpResponse:
     def do(*, conversation: Conversation, actor: Actor) -> None:
-        people.reply(conversation=conversation, actor=actor, text=request.POST.get("text", ""))
+        ref = request_ref("reply", request.user, request.POST)
+        people.reply(conversation=conversation, actor=actor, text=request.POST.get("text", ""), client_ref=ref)
 
     return _step(request, conversation_id, do, _("Sent. You are answering this conversation now."))

@@ -1,12 +1,14 @@
 """Staff and conversations: the queue, what the agent did, stepping in and handing back."""
 
+import re
+
 import pytest
 from django.utils import timezone
 
 from agent import events, turns
 from agent.models import Conversation, Turn
-from agent.states import CardState, TurnState
-from agent.tests.helpers import asked, call, hear, newest_turn, talk
+from agent.states import Author, CardState, TurnState
+from agent.tests.helpers import asked, call, hear, newest_turn, talk, texts
 from agent.tools.executor import tell_work
 from orders.tests import cast
 from tests.pages.visiting import refund_card, said, signed_in, text_of
@@ -110,6 +112,21 @@ def test_a_colleague_reads_who_answers_and_can_take_it_from_them_alone() -> None
     assert conversation.owner == cast.staff_user("supervisor")
     answer = signed_in("staff", language="en").post(f"{base}close/", follow=True)
     assert "supervisor is already answering this conversation." in text_of(answer)
+
+
+def test_two_clicks_on_send_are_one_answer_and_the_next_page_sends_another() -> None:
+    order = cast.order_5531()
+    base = f"/staff/conversations/{said(order).pk}/"
+    staff = signed_in("staff")
+
+    def form() -> dict[str, str]:
+        (token,) = re.findall('name="token" value="([^"]+)"', text_of(staff.get(base)))
+        return {"text": "您好", "token": token}
+
+    pressed = form()
+    for fields in (pressed, pressed, form()):
+        assert "已送出" in text_of(staff.post(f"{base}reply/", fields, follow=True))
+    assert texts(order, Author.STAFF) == ["您好"] * 2
 
 
 def test_an_empty_answer_is_refused_in_words() -> None:
