@@ -64,7 +64,7 @@ def test_the_customer_reads_since_when_they_wait_and_the_part_can_be_fetched_aga
         assert f"You have been waiting since {since:%H:%M}." in page
         assert "Nobody is before you." in page
     assert SHOWN in order_page()
-    assert "Colleagues are here now" in order_page()
+    assert "It is within our office hours" in order_page()
     people.reply(conversation=conversation, actor=cast.staff(), text="Here I am.")
     assert SHOWN not in order_page()
 
