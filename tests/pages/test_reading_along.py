@@ -12,7 +12,7 @@ from django.test import AsyncClient
 
 from agent import events, people, stream
 from agent.tests.helpers import hear, talk
-from agent.tests.test_stream import Page
+from agent.tests.open_pages import Page
 from orders.models import Order
 from orders.tests import cast
 
