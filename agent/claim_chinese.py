@@ -32,7 +32,7 @@ _SUM = (
 )
 _MONEY = rf"(?:{_FUNDS}|{_SUM})"
 # An amount alone may be a price or a payment: it is a refund where the clause says so.
-_OWED = rf"(?:退款|退費|刷退|{_FUNDS}|(?<=退){_SUM}|退[還回給您你的]{{1,3}}{_SUM}|{_SUM}(?={_W}*退))"
+_OWED = rf"(?:退款|退費|刷退|{_FUNDS}|(?<=退){_SUM}|退[還回給您你的]{{1,3}}{_SUM}|{_SUM}(?={_W}{{0,40}}退))"
 _BACK = (
     r"(?:退款|退費|退錢|刷退|退刷|退到|退至|退往|退給|退入|退進|退了|退(?=您|你|(?:nt|us)?\$|\d)|匯回|匯還|匯給|"
     r"入帳|到帳|進帳|撥款|存回)"

@@ -53,8 +53,9 @@ _HEADING: Final = re.compile(
     r"approved|confirmed|submitted|sent|shipped|dispatched|updated|changed|cancell?ed|received|accepted|arranged)\b)"
 )
 _TICKED: Final = re.compile(
-    r"((?:^|[,。:!\n])\s*(?:[-•]|\d+\.)?\s*)((?:您的|你的|your |the )?(?:退款|退費|退貨|換貨|補寄|取消|地址更新|"
-    r"地址變更|補償|(refund|return|exchange|replacement|cancellation|address change|compensation)))\s*[:-]?\s*[✅✔☑✓]",
+    r"((?:^|[,。:!])[ \t]{0,4}(?:[-•]|\d{1,2}\.)?[ \t]{0,4})"
+    r"((?:您的|你的|your |the )?(?:退款|退費|退貨|換貨|補寄|取消|地址更新|"
+    r"地址變更|補償|(refund|return|exchange|replacement|cancellation|address change|compensation)))[ :-]{0,4}[✅✔☑✓]",
     re.MULTILINE,
 )
 _AMOUNT: Final = re.compile(

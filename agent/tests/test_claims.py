@@ -1,5 +1,6 @@
 """What in a text is taken for a claim: written in any way, and only where it is asserted."""
 
+import time
 from decimal import Decimal
 
 import pytest
@@ -141,6 +142,13 @@ def test_amounts_of_two_kinds_may_stand_in_one_clause() -> None:
     said = "I have refunded NT$230 and proposed a compensation of NT${}"
     assert all(is_founded(claim, done, frozenset(), 0) for claim in claims_in(said.format(200)))
     assert not any(is_founded(claim, done, frozenset(), 0) for claim in claims_in(said.format(900)))
+
+
+@pytest.mark.parametrize("part", [" ", "NT$1,230 扣除 ", "「您說", "退款金額 ", "your "])
+def test_a_long_text_is_read_in_time_that_grows_with_it(part: str) -> None:
+    began = time.process_time()
+    claims_in(part * 4000)
+    assert time.process_time() - began < 5
 
 
 def test_it_is_done_claims_what_was_spoken_of_just_before() -> None:
