@@ -1,4 +1,7 @@
 // Small help on staff screens; every form works without it.
+import "./ui/dialog.js";
+import "./ui/keys.js";
+import "./ui/toast.js";
 
 // A live part that could not be fetched says so where it stands, instead of showing something stale.
 const failed = document.querySelector("[data-failed-words]")?.dataset.failedWords;
