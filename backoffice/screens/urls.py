@@ -11,6 +11,7 @@ from backoffice.screens import (
     conversation_events,
     conversations,
     customer,
+    customer_refunds,
     elsewhere,
     exchange,
     links,
@@ -93,9 +94,11 @@ staff = [
 
 urlpatterns = [
     path("orders/", customer.order_list, name="orders"),
+    path("refunds/", customer_refunds.refund_list, name="refunds"),
     path("orders/<order_number:number>/", customer.order_page, name="order"),
     path("orders/<order_number:number>/side/", customer.order_side, name="order-side"),
     path("orders/<order_number:number>/chat/waiting/", customer.waiting_part, name="chat-waiting"),
+    path("orders/<order_number:number>/returns/<str:return_id>/slip/", customer_refunds.slip, name="return-slip"),
     path("orders/<order_number:number>/returns/<str:return_id>/withdraw/", customer.withdraw, name="return-withdraw"),
     path("orders/<order_number:number>/chat/cards/<str:card_id>/confirm/", cards.confirm, name="card-confirm"),
     path("orders/<order_number:number>/chat/cards/<str:card_id>/decline/", cards.decline, name="card-decline"),
