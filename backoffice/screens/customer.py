@@ -66,7 +66,7 @@ def order_list(request: HttpRequest) -> HttpResponse:
     orders = orders_of(shopper) if shopper else Order.objects.none()
     orders = orders.prefetch_related(*receipt.LISTED)
     page = Paginator(orders, ORDERS_PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "orders/list.html", {"page": page, "rows": receipt.list_rows(page)})
+    return render(request, "orders/list.html", {"here": "orders", "page": page, "rows": receipt.list_rows(page)})
 
 
 @never_cache
@@ -77,6 +77,7 @@ def order_page(request: HttpRequest, shopper: Shopper, number: str) -> HttpRespo
     conversation = conversation_of(shopper, order)
     folded = fold(timeline(conversation)) if conversation else Timeline()
     context = {
+        "here": "orders",
         **side_context(order),
         "timeline": folded,
         "conversation": conversation,

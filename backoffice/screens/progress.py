@@ -66,7 +66,7 @@ def of_refund(refund: dict[str, Any]) -> list[Stage]:
     state = refund["state"]
     if refund["kind"] == RefundKind.ELSEWHERE or state not in _MOVING | {_SUCCEEDED, RefundState.PENDING_APPROVAL}:
         return []
-    words = (_("Confirmed"), _("With the payment provider"), _("Given back"))
+    words = (_("Confirmed"), _("Being processed"), _("Given back"))
     at = {RefundState.PENDING_APPROVAL: 0, _SUCCEEDED: 2}.get(state, 1)
     return [Stage(word, "done" if number <= at else "ahead") for number, word in enumerate(words)]
 
