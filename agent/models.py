@@ -79,6 +79,7 @@ class Conversation(models.Model):
                 condition=Q(needs_person=False) | Q(waiting_since__isnull=False), name="who_needs_a_person_waits"
             ),
         ]
+        indexes = [models.Index(fields=["created_at"], name="conversation_begun")]
         permissions = [("answer_conversation", "Can take over a conversation and answer in it")]
 
     def __str__(self) -> str:
