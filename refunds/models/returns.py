@@ -57,6 +57,7 @@ class Return(models.Model):
         verbose_name = _("return")
         verbose_name_plural = _("returns")
         ordering = ["-created_at"]
+        indexes = [models.Index(fields=["state", "created_at"], name="return_state_oldest")]
         constraints = [
             models.UniqueConstraint(fields=["request_ref", "order"], name="return_asked_for_once"),
             models.CheckConstraint(
