@@ -299,3 +299,6 @@ class CustomerMailAdmin(PartAdmin):
     list_display = ("key", "of_conversation", "kind", "state", "address", "tries", "not_before", "ended_at")
     search_fields = ("=conversation__id", "conversation__order__number", "address", "key")
     list_filter = ("kind", "state")
+
+
+from agent import admin_desk  # noqa: E402, F401  (registers what staff keep beside conversations)

@@ -60,6 +60,15 @@ class Conversation(models.Model):
         related_name="conversations",
         verbose_name=_("owner"),
     )
+    # Whose job it is to look after it. The assistant goes on: only an owner silences it.
+    assignee = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="assigned_conversations",
+        verbose_name=_("assigned to"),
+    )
     last_event = models.PositiveBigIntegerField(
         _("newest event"), default=0, help_text=_("Number of the newest event.")
     )
@@ -70,6 +79,16 @@ class Conversation(models.Model):
         verbose_name = _("conversation")
         verbose_name_plural = _("conversations")
         ordering = ["-updated_at"]
+        indexes = [
+            # The inbox: the newest first, and whoever has waited longest among the few who wait.
+            models.Index(fields=["-updated_at", "-id"], name="conversation_newest"),
+            models.Index(fields=["created_at"], name="conversation_begun"),
+            models.Index(
+                fields=["waiting_since", "id"],
+                condition=Q(state=ConversationState.OPEN, waiting_since__isnull=False),
+                name="conversation_waits_longest",
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["order", "customer"], condition=Q(state=ConversationState.OPEN), name="one_open_conversation"
@@ -79,7 +98,6 @@ class Conversation(models.Model):
                 condition=Q(needs_person=False) | Q(waiting_since__isnull=False), name="who_needs_a_person_waits"
             ),
         ]
-        indexes = [models.Index(fields=["created_at"], name="conversation_begun")]
         permissions = [("answer_conversation", "Can take over a conversation and answer in it")]
 
     def __str__(self) -> str:
@@ -334,3 +352,6 @@ class CustomerMail(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+from agent.models_desk import CannedReply, ReadMark, StaffNote  # noqa: E402, F401  (they refer to what is above)

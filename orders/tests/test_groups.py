@@ -27,6 +27,7 @@ SUPERVISOR: Final = SUPPORT | {
     "refunds.record_elsewhere",
     "refunds.edit_policy",
     "refunds.publish_policy",
+    "agent.edit_canned_replies",
 }
 
 

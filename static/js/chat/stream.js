@@ -19,8 +19,8 @@ function position(id) {
 }
 
 export class Stream {
-  constructor(address, lastEvent, { apply, connected, newConversation }) {
-    Object.assign(this, { address, apply, connected, newConversation });
+  constructor(address, lastEvent, { apply, connected, newConversation, ephemeral = EPHEMERAL }) {
+    Object.assign(this, { address, apply, connected, newConversation, ephemeral });
     this.at = position(lastEvent);
     this.pause = SHORTEST_PAUSE;
     // A page that slept, or came back from the back button, has a dead connection without knowing it.
@@ -47,7 +47,7 @@ export class Stream {
     source.addEventListener("error", () => this.#broken(source));
     source.addEventListener("ping", () => (this.heard = Date.now()));
     for (const kind of DURABLE) source.addEventListener(kind, (event) => this.#durable(kind, event));
-    for (const kind of EPHEMERAL) source.addEventListener(kind, (event) => this.#ephemeral(kind, event));
+    for (const kind of this.ephemeral) source.addEventListener(kind, (event) => this.#ephemeral(kind, event));
   }
 
   #ephemeral(kind, event) {
