@@ -1,15 +1,11 @@
 """Staff's orders: search, and one order with its goods, money, parcels and history."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
-from django.core.paginator import Paginator
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
-from django.db.models.functions import Replace
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
-from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -19,58 +15,14 @@ from backoffice.screens.choices import could_be_an_exception, is_lost, may_be_ex
 from backoffice.screens.gate import ORDERS, permissions_of, staff_screen
 from orders.access import order_for_staff
 from orders.address import anything_to_send
-from orders.models import AuditEvent, CustomerLink, Order, Payment, Shipment
+from orders.models import AuditEvent, CustomerLink, Order, Payment
 from orders.states import PICKUP_METHODS
 from orders.store_credit import balance
 from refunds import selectors
 from refunds.goods import UnitGroup, unit_groups
 from refunds.models import RefundPolicy
 
-PER_PAGE = 25
 TRAIL_LENGTH = 40
-LONGEST_SEARCH = 100
-SHORTEST_PHONE_END = 3
-# What a public number begins with, and what of an order it names.
-NUMBERED: Final = {
-    "rf": "refunds",
-    "rt": "returns",
-    "rp": "replacements",
-    "ap": "approvals",
-    "rq": "refund_quotes",
-    "sh": "shipments",
-    "pay": "payments",
-}
-
-
-@never_cache
-@require_safe
-@staff_screen(ORDERS)
-def order_list(request: HttpRequest) -> HttpResponse:
-    search = request.GET.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
-    orders = matching(search).select_related("customer").prefetch_related(*receipt.LISTED)
-    page = Paginator(orders.order_by("-placed_at", "-id"), PER_PAGE).get_page(request.GET.get("page"))
-    query = f"{urlencode({'q': search})}&" if search else ""
-    context = {"here": "orders", "page": page, "rows": receipt.list_rows(page), "search": search, "query": query}
-    return render(request, "staff/orders.html", context)
-
-
-def matching(search: str) -> QuerySet[Order]:
-    """By number, customer's name or e-mail, end of the phone number, tracking number, or the number of a refund, a
-    return or what else belongs to an order; all for an empty search."""
-    if not search:
-        return Order.objects.all()
-    parcels = Shipment.objects.filter(order=OuterRef("pk"), tracking_number__iexact=search)
-    found = Q(customer__name__icontains=search) | Q(customer__email__icontains=search)
-    found |= Q(number__icontains=search.lstrip("#") or search)
-    if (relation := NUMBERED.get(search.partition("_")[0].lower())) is not None:
-        found |= Q(pk__in=Order.objects.filter(**{f"{relation}__pk": search.lower()}).values("pk"))
-    digits = search.replace("-", "").replace(" ", "")
-    if digits.isdigit() and len(digits) >= SHORTEST_PHONE_END:
-        found |= Q(phone_digits__endswith=digits)
-    phone: Any = F("customer__phone")
-    for separator in ("-", " "):
-        phone = Replace(phone, Value(separator), Value(""))
-    return Order.objects.alias(phone_digits=phone).filter(found | Q(Exists(parcels)))
 
 
 @never_cache

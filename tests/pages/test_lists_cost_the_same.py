@@ -204,11 +204,3 @@ def test_the_order_page_asks_as_often_for_many_lines_and_parcels_as_for_few() ->
         browser = signed_in(name)
         browser.get(f"{base}few/")
         assert queries(browser, f"{base}few/") == queries(browser, f"{base}many/")
-
-
-def test_long_lists_have_pages() -> None:
-    for index in range(30):
-        an_order(index)
-    page = signed_in("staff").get("/staff/orders/?q=Q").content.decode()
-    assert 'href="?q=Q&amp;page=2"' in page
-    assert "第 1 頁，共 2 頁" in page
