@@ -31,7 +31,7 @@ READY_WITHIN = 120.0
 WORKERS = {
     "chat_worker": ("chat", 256),
     "money_worker": ("money,celery", 8),
-    "sweep_worker": ("sweep,shop", 9),
+    "sweep_worker": ("sweep,shop", 10),
 }
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a proxy does not know our loopback
 
