@@ -85,7 +85,7 @@ def _whose(rows: QuerySet[Conversation], whose: str, user: User) -> QuerySet[Con
 def _found(words: str) -> Q:
     """By the order and its customer (`orders/search.py`), else by what customer or staff have said."""
     talked_about = Order.objects.filter(Exists(Conversation.objects.filter(order=OuterRef("pk"))))
-    orders = [number for _, number in search.newest_matching(talked_about, words, limit=MOST_ORDERS)]
+    orders = [number for _, number in search.matching(talked_about, words, limit=MOST_ORDERS)]
     found = Q(order__in=orders)
     if len(words) >= PIECE:
         said = Message.objects.filter(
