@@ -72,6 +72,7 @@ class CardInline(ReadOnlyInline):
 
 @admin.register(Conversation)
 class ConversationAdmin(ReadOnlyAdmin):
+    story = "order.number"
     list_display = ("__str__", "of_order", "of_customer", "state", "needs_person", "owner", "created_at", "updated_at")
     list_select_related = ("order", "customer", "owner")
     search_fields = (

@@ -32,7 +32,7 @@ def at_once(
 ) -> HttpResponse:
     """The rows, the first of which are the names of the columns, as a file to keep; and its line in the history."""
     found = list(rows)
-    _record(actor, kind, filters, len(found) - 1, subject_id=kind)
+    _record(actor, kind, filters, len(found) - 1, subject_id="")
     return as_file(MARK + text_of(found), name)
 
 

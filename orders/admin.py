@@ -164,6 +164,7 @@ class OfOrder(ReadOnlyAdmin):
 
 @admin.register(Customer)
 class CustomerAdmin(ReadOnlyAdmin):
+    story = "name"
     list_display = ("name", "external_id", "email", "phone", "of_user")
     list_select_related = ("user",)
     search_fields = ("name", "external_id", "email", "phone", "user__username")
@@ -192,6 +193,7 @@ class ProductAdmin(ReadOnlyAdmin):
 
 @admin.register(Order)
 class OrderAdmin(ReadOnlyAdmin):
+    story = "number"
     list_display = ("number", "of_customer", "placed_at", "paid", "sent_by", "shipping_waiver")
     amounts: ClassVar = dict.fromkeys(("shipping_charged", "shipping_standard_fee", "shipping_free_from"), "currency")
     in_words: ClassVar = {"shipping_method": "sent_by", "shipping_address": "sent_to"}
@@ -250,6 +252,7 @@ class LineItemAdmin(OfOrder):
 
 @admin.register(Payment)
 class PaymentAdmin(OfOrder):
+    story = "pk"
     amounts: ClassVar = dict.fromkeys(("amount", "refunded_amount"), "order.currency")
     list_display = ("id", "of_order", "method", "provider", "last4", "amount", "refunded_amount", "captured_at")
     search_fields = ("id", "external_id", "order__number", "last4")
@@ -259,6 +262,7 @@ class PaymentAdmin(OfOrder):
 
 @admin.register(Shipment)
 class ShipmentAdmin(OfOrder):
+    story = "pk"
     list_display = (
         "id",
         "of_order",

@@ -113,14 +113,17 @@ def amount_of(event: AuditEvent) -> tuple[int, str] | None:
 
 def _amount(event: AuditEvent) -> str:
     found = amount_of(event)
-    return format_money(*found) if found else ""
+    if found:
+        return format_money(*found)
+    said = event.chosen.get("amount")  # of a card that staff put on the page: as the customer reads it
+    return said if isinstance(said, str) else ""
 
 
 def _goods(event: AuditEvent) -> list[str]:
     """“Case × 1 (changed mind)”, by the names on the order."""
     lines = event.chosen.get("lines")
     if not isinstance(lines, list):
-        return []
+        return [str(event.chosen[name]) for name in ("name", "sku") if event.chosen.get(name)][:1]
     known = {} if event.order is None else _names(event)
     return [_line(line, known) for line in lines if isinstance(line, Mapping)]
 
@@ -140,7 +143,9 @@ def _line(line: Mapping[str, Any], known: Mapping[str, str]) -> str:
 
 
 def _to(event: AuditEvent) -> str:
-    """The payments that money goes back to."""
+    """The payments that money goes back to; whom a conversation was assigned to."""
+    if event.action == "conversation.assigned":
+        return str(event.chosen.get("to") or "")
     paid = event.outcome.get("to")
     keys = list(paid) if isinstance(paid, Mapping) else []
     keys += [str(place["payment_id"]) for place in (event.chosen, event.computed) if place.get("payment_id")]

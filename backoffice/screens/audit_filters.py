@@ -25,7 +25,10 @@ FAMILIES: Final[Mapping[str, tuple[str | Promise, frozenset[str]]]] = {
     "money": (gettext_lazy("Money"), frozenset({"quote", "refund", "allocation", "attempt", "store_credit"})),
     "decisions": (gettext_lazy("Decisions and rules"), frozenset({"approval", "policy"})),
     "goods": (gettext_lazy("Goods"), frozenset({"order", "shipment", "return", "replacement", "product"})),
-    "talk": (gettext_lazy("Conversations"), frozenset({"conversation", "message", "card", "turn", "mail", "note"})),
+    "talk": (
+        gettext_lazy("Conversations"),
+        frozenset({"conversation", "message", "card", "turn", "mail", "canned_reply"}),
+    ),
     "access": (gettext_lazy("Access and files"), frozenset({"customer_link", "export", "alert"})),
 }
 # Steps of the machine that say nothing of what anybody decided: shown on demand.

@@ -48,10 +48,6 @@ def percent(part: int, whole: int) -> str:
     return f"{part * 100 / whole:.0f}%" if whole else NOTHING
 
 
-def times(count: int) -> str:
-    return ngettext("%(count)s time", "%(count)s times", count) % {"count": f"{count:,}"}
-
-
 def change(now: float | None, before: float | None) -> str:
     """“+12% to the period before”; what was nothing before has no percentage."""
     if now is None or before is None or (not now and not before):

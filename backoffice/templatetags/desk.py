@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from agent.states import CardState
 from agent.words import HAND_OFF_REASONS
 from backoffice import chat_text, words
+from backoffice.admin_places import Place, places
 from backoffice.screens.acting import kept_fields
 from backoffice.screens.card_words import button_addresses, reason_words
 from orders.admin_links import subject_name
@@ -133,6 +134,12 @@ def sentences_tag(*parts: str | Sequence[str]) -> SafeString:
     """Whole sentences one after the other, as the reader's language puts them; a part may be a list of them."""
     single = [one for part in parts for one in ([part] if isinstance(part, str) else part)]
     return mark_safe(sentences(*map(conditional_escape, single)))
+
+
+@register.simple_tag(takes_context=True)
+def desk_places(context: template.Context) -> list[Place]:
+    """The desk's pages that the reader may open, with what waits there."""
+    return places(context["request"].user)
 
 
 @register.simple_tag
