@@ -148,9 +148,13 @@ def as_rows(rows: QuerySet[Conversation], user: User) -> QuerySet[Conversation]:
 
 
 def stands_out(row: Any) -> bool:
-    """Has the customer written something that the reader should see? What nobody ever had to look at does not count."""
+    """Has the customer written something that the reader should see?
+
+    Not where nobody ever had to look, nor where a colleague has answered it.
+    """
     somebodys = row.needs_person or row.owner_id or row.assignee_id or row.was_read
-    return bool(row.is_unread and somebodys and row.state == ConversationState.OPEN)
+    unanswered = row.last_author != Author.STAFF and row.state == ConversationState.OPEN
+    return bool(row.is_unread and somebodys and unanswered)
 
 
 def waiting_for_people() -> int:

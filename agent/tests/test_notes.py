@@ -75,6 +75,7 @@ def test_no_request_to_the_model_has_a_note_in_it(order: Order, model: Control) 
     assert "mayor" not in json.dumps([entry["body"] for entry in asked])
 
 
+@pytest.mark.usefixtures("quick_looks")
 def test_neither_the_customers_stream_nor_any_event_has_a_note_in_it(order: Order) -> None:
     async def scene() -> None:
         async with open_page(order) as page:

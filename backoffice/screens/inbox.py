@@ -31,7 +31,7 @@ LABELS: Final[Mapping[str, Promise]] = {
     "waiting": gettext_lazy("Waiting for the customer"),
     "working": gettext_lazy("Assistant is working"),
     "done": gettext_lazy("Done"),
-    "all": gettext_lazy("All of them"),
+    "all": gettext_lazy("All"),
 }
 WHOSE: Final[Mapping[str, Promise]] = {
     "all": gettext_lazy("Everybody's"),
@@ -102,6 +102,14 @@ def beside(request: HttpRequest, current: int) -> dict[str, Any]:
     assert isinstance(request.user, User)
     view = View.of(QueryDict(request.session.get(REMEMBERED, "")))
     return {**listing(view, request.user), "current": current}
+
+
+@never_cache
+@require_safe
+@staff_screen(QUEUE)
+def beside_part(request: HttpRequest, conversation_id: int) -> HttpResponse:
+    """The list beside a conversation, again."""
+    return render(request, "staff/_inbox_beside.html", beside(request, conversation_id))
 
 
 def listing(view: View, user: User) -> dict[str, Any]:
