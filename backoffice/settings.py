@@ -16,7 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from agent import save_points
 from backoffice import logs
-from backoffice.setting_values import price_table, weekly_hours
+from backoffice.setting_values import closed_days, price_table, weekly_hours
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -356,6 +356,12 @@ OFFICE_HOURS = parsed(
     "mon-fri 09:00-18:00",
     weekly_hours,
     expected="days and hours like mon-fri 09:00-18:00, several of them after commas, or empty for always",
+)
+CLOSED_DAYS = parsed(
+    "CLOSED_DAYS",
+    "",
+    closed_days,
+    expected="days like 2027-02-08, or 01-01 for one of every year, several of them after commas, or empty for none",
 )
 AGENT_MAX_OUTPUT_TOKENS = number("AGENT_MAX_OUTPUT_TOKENS", 2048, lowest=64)
 AGENT_MODEL_TIMEOUT_SECONDS = number("AGENT_MODEL_TIMEOUT_SECONDS", 60, lowest=1)

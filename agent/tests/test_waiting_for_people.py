@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.core import mail as post
 from django.db import IntegrityError, transaction
-from django.utils import timezone, translation
+from django.utils import formats, timezone, translation
 from pytest_django import Settings
 
 from agent import limits, mails, people, selectors, turns, waiting
@@ -25,6 +25,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def people_are_there(settings: Settings) -> None:
     settings.OFFICE_HOURS = []
+    settings.CLOSED_DAYS = frozenset()
 
 
 @pytest.fixture
@@ -283,3 +284,20 @@ def test_what_the_agent_may_not_answer_any_more_is_not_given_back_to_it(order: O
     assert refused.value.code == "assistant_at_its_limit"
     assert talk(order).owner == cast.staff_user()
     assert newest_turn(order).state == TurnState.DONE
+
+
+def test_on_a_closed_day_the_words_say_when_people_are_here_again(order: Order, settings: Settings) -> None:
+    today = timezone.localdate()
+    settings.CLOSED_DAYS = frozenset([today, today + timedelta(days=1)])
+    wants_a_person(order)
+    again = today + timedelta(days=2)
+    with translation.override("en"):
+        when = f"{formats.date_format(again, 'l')}, {formats.date_format(again, 'MONTH_DAY_FORMAT')}, 00:00"
+    assert f"They are here again on {when} and will answer here." in texts(order, Author.SYSTEM)[-1]
+    assert f"Our colleagues are here again on {when}." in said_of_wait(order)
+
+
+def test_where_no_day_is_left_to_open_the_words_name_none(settings: Settings) -> None:
+    settings.CLOSED_DAYS = frozenset((month, day) for month in range(1, 13) for day in range(1, 32))
+    with translation.override("en"):
+        assert waiting.opening_words() == "another day"
