@@ -146,6 +146,7 @@ def test_a_customers_day_of_turns_says_when_the_assistant_answers_again(
     said = ended(order, "customer_turns")
     # The one of 20 hours ago is over in 4 hours, and still there are two: the next is over in 22.
     assert clock(timedelta(hours=22)) in said
+    assert "as often as it may in 24 hours" in said
     assert "ask for a person" in said
     assert not talk(order).needs_person
     assert model.requests() == []
@@ -162,6 +163,8 @@ def test_a_customers_day_of_cost_says_when_the_assistant_answers_again(
     past_turn(talk(order), cents=3, hours=5)
     said = ended(order, "customer_spend")
     assert clock(timedelta(hours=4)) in said
+    assert "as much as it may in 24 hours" in said
+    assert "as often" not in said
     assert not talk(order).needs_person
 
 
