@@ -45,9 +45,6 @@ class Conversation(models.Model):
     waiting_since = models.DateTimeField(
         _("waiting since"), null=True, blank=True, help_text=_("Since when the customer has waited for a person.")
     )
-    seen_at = models.DateTimeField(
-        _("page last open"), null=True, blank=True, help_text=_("When the customer's page was last known to be open.")
-    )
     # What was said before this message is told to the model as facts from rows, not word by word.
     folded_before = models.PositiveBigIntegerField(
         _("folded before"), default=0, help_text=_("Messages with a lower number are told to the model in short.")

@@ -1,7 +1,4 @@
-"""A conversation's events for staff: what the customer's page hears, and with it the reply that is being written now.
-
-Reading along does not count as the customer's page being open (`agent/presence.py`): the customer's address notes that.
-"""
+"""A conversation's events for staff: what the customer's page hears, with the reply that is being written."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
