@@ -35,13 +35,14 @@ def run(scene: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(scene())  # type: ignore[arg-type]
 
 
-async def opened_by(name: str | None, order: Order) -> Any:
+async def opened_by(name: str | None, order: Order, *, of: int | None = None) -> Any:
+    """The answer to whoever opens the stream of the order's newest conversation, or of the one given."""
     client = AsyncClient()
     if name:
         user = await in_db(cast.customer_user if name in cast.WITH_ACCOUNT else cast.staff_user)(name)
         await in_db(client.force_login)(user)
-    conversation = await in_db(talk)(order)
-    return await client.get(f"/staff/conversations/{conversation.pk}/events/")
+    number = of or (await in_db(talk)(order)).pk
+    return await client.get(f"/staff/conversations/{number}/events/")
 
 
 def write_piece(order: Order, offset: int, text: str) -> None:
@@ -69,6 +70,7 @@ def test_what_is_said_reaches_them_too_and_another_conversation_does_not(order: 
         hear(order, "a new conversation")
 
     async def scene() -> None:
+        older = (await in_db(talk)(order)).pk
         answer = await opened_by("staff", order)
         async with aclosing(aiter(answer.streaming_content)) as source:
             page = Page(source)
@@ -76,6 +78,14 @@ def test_what_is_said_reaches_them_too_and_another_conversation_does_not(order: 
             with pytest.raises(StopAsyncIteration):
                 await page.until(lambda page: False)
         assert [data["text"] for _, kind, data in page.frames if kind == "message"] == ["one more thing"]
+        assert page.kinds()[-1] == "end", "the page is told not to come back"
+        # Whoever opens the older conversation now hears that at once.
+        answer = await opened_by("staff", order, of=older)
+        async with aclosing(aiter(answer.streaming_content)) as source:
+            page = Page(source)
+            with pytest.raises(StopAsyncIteration):
+                await page.until(lambda page: False)
+        assert page.kinds() == ["end"]
 
     run(scene)
 

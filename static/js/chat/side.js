@@ -14,7 +14,6 @@ export class Side {
 
   constructor(id) {
     this.id = id;
-    window.addEventListener("online", () => this.again());
   }
 
   moved() {
