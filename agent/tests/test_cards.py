@@ -237,6 +237,14 @@ def test_what_was_pressed_a_moment_before_stays_pressed_when_the_customer_writes
     assert results(order)[0]["status"] == "confirmed"
 
 
+def test_what_was_pressed_a_moment_before_stays_pressed_when_staff_close(order: Order) -> None:
+    confirm(order)
+    people.close(conversation=talk(order), actor=cast.staff())
+    sweep.sweep()
+    assert (the_card(order).state, newest_turn(order).state) == (CardState.CONFIRMED, TurnState.DONE)
+    assert results(order)[0]["status"] == "confirmed"
+
+
 def test_words_while_a_person_owns_the_conversation_end_the_waiting_turn(order: Order) -> None:
     people.take_over(conversation=talk(order), actor=cast.staff())
     hear(order, "no, leave it")
