@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from django.core import mail as post
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import formats, timezone, translation
 from pytest_django import Settings
 
@@ -301,3 +302,27 @@ def test_where_no_day_is_left_to_open_the_words_name_none(settings: Settings) ->
     settings.CLOSED_DAYS = frozenset((month, day) for month in range(1, 13) for day in range(1, 32))
     with translation.override("en"):
         assert waiting.opening_words() == "another day"
+
+
+def plans(queries: CaptureQueriesContext) -> str:
+    """How the database would go about these statements if its tables were too long to be read."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        found = []
+        for each in list(queries):
+            cursor.execute(f"EXPLAIN {each['sql']}")
+            found += [row[0] for row in cursor.fetchall()]
+    return "\n".join(found)
+
+
+def test_how_long_it_usually_takes_is_read_from_the_answers_alone(order: Order) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO orders_auditevent (at, action, actor_kind, actor_name, subject_type, subject_id, chosen, "
+            "computed, outcome, correlation) SELECT now(), 'turn.done', 'system', 'agent', 'turn', '0', '{}', '{}', "
+            "'{}', '{}' FROM generate_series(1, 2000)"
+        )
+        cursor.execute("ANALYZE orders_auditevent")
+    with CaptureQueriesContext(connection) as queries:
+        waiting.usual_wait()
+    assert "answers_by_time" in plans(queries)
