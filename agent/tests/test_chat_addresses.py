@@ -4,12 +4,15 @@ from http import HTTPStatus
 from typing import Any
 
 import pytest
+from django.http import Http404
 from django.test import Client
 from pytest_django import Settings
 
+from agent.access import conversation_of
 from agent.models import Conversation, Message
 from agent.states import TurnState
-from agent.tests.helpers import newest_turn, talk
+from agent.tests.helpers import hear, newest_turn, talk
+from orders.access import Shopper
 from orders.models import Order
 from orders.tests import cast
 
@@ -84,6 +87,14 @@ def test_who_is_no_customer_of_the_order_finds_nothing(order: Order, who: str) -
         client.force_login(cast.staff_user())
     assert post(client, "/orders/5531/chat/messages/", text="hello").status_code == HTTPStatus.NOT_FOUND
     assert not Conversation.objects.exists()
+
+
+def test_who_came_by_a_link_to_one_order_finds_no_talk_about_another(order: Order) -> None:
+    hear(order)
+    everything, by_link = Shopper(order.customer, None), Shopper(order.customer, frozenset({"7001"}))
+    assert conversation_of(everything, order) == talk(order)
+    with pytest.raises(Http404):
+        conversation_of(by_link, order)
 
 
 def test_without_the_csrf_token_nothing_is_said(order: Order) -> None:
