@@ -34,6 +34,8 @@ def plan_delivery(plan: Plan, body: dict[str, Any]) -> Delivery:
     """Raises `ApiError` for the modes that never begin to answer."""
     if plan.mode in ERRORS:
         raise ERRORS[plan.mode](plan)
+    if plan.mode in HARMFUL:
+        return Delivery(HARMFUL[plan.mode](plan, body), before=0, tokens_per_second=0)  # takes no time over it
     if plan.mode in REPLIES:
         return Delivery(REPLIES[plan.mode](plan, body))
     return TRANSPORT[plan.mode](plan, body)
@@ -132,6 +134,8 @@ REPLIES: dict[str, Callable[[Plan, dict[str, Any]], Reply]] = {
     "refusal": _refusal,
     "empty": _empty,
     "false_claim": _false_claim,
+}
+HARMFUL: dict[str, Callable[[Plan, dict[str, Any]], Reply]] = {
     "hostile": hostile.reply_to,
     "huge_arguments": hostile.huge,
     "obedient": hostile.obey,
