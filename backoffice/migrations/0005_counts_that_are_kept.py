@@ -4,18 +4,17 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('backoffice', '0004_groups_see_model_calls_and_mails'),
+        ("backoffice", "0004_groups_see_model_calls_and_mails"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='KeptCount',
+            name="KeptCount",
             fields=[
-                ('table', models.CharField(max_length=60, primary_key=True, serialize=False)),
-                ('counted_to', models.PositiveBigIntegerField()),
-                ('sums', models.JSONField()),
+                ("table", models.CharField(max_length=60, primary_key=True, serialize=False)),
+                ("counted_to", models.PositiveBigIntegerField()),
+                ("sums", models.JSONField()),
             ],
         ),
     ]
