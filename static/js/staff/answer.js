@@ -49,6 +49,8 @@ document.body.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
   const token = fresh.querySelector('[name="token"]');
   const before = detail.target.querySelector('[name="token"]');
   if (token && before) token.value = before.value;
+  // A field that was made larger has a style, which htmx would copy as an attribute, and the page's policy refuses.
+  place?.removeAttribute("style");
   writing = place === document.activeElement ? [place.selectionStart, place.selectionEnd] : null;
 });
 document.body.addEventListener("htmx:oobAfterSwap", ({ detail }) => {
