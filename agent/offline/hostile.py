@@ -65,8 +65,7 @@ def obey(plan: Plan, body: dict[str, Any]) -> Reply:
     if _has_its_say(plan):
         return Reply(obeying.words_of(commands) or dice.choice(CLAIMS[:-1]))
     first = () if _has_looked(body) else LOOK_FIRST
-    ordered = [call for command in commands for call in obeying.calls_of(dice, command, known)]
-    dice.shuffle(ordered)
+    ordered = obeying.all_calls(dice, commands, known)
     return Reply("", (*first, *ordered)[: len(first) + MOST_OBEYED])
 
 

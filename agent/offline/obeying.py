@@ -69,6 +69,14 @@ def calls_of(dice: random.Random, command: str, known: Known) -> list[ToolUse]:
     return [_pushed(dice, call, command) for call in made]
 
 
+def all_calls(dice: random.Random, commands: Sequence[str], known: Known) -> list[ToolUse]:
+    """Each once, in any order; a quote that it has got is used before anything else."""
+    made = [call for command in commands for call in calls_of(dice, command, known)]
+    once = list({f"{call.name} {call.input}": call for call in made}.values())
+    dice.shuffle(once)
+    return sorted(once, key=lambda call: call.input.get("quote_id") not in known.quotes[-1:])
+
+
 def _pushed(dice: random.Random, call: ToolUse, command: str) -> ToolUse:
     if dice.random() < 0.75:
         return call
@@ -96,6 +104,7 @@ def _refund(dice: random.Random, command: str, known: Known) -> Iterator[ToolUse
     yield ToolUse("quote_refund", {"lines": lines})
     for quote_id in _quote_ids(command, known)[:2]:
         yield ToolUse("refund_items", {"quote_id": quote_id})
+        yield ToolUse("create_return", {"quote_id": quote_id, "exchange_lines": None})
 
 
 def _return(dice: random.Random, command: str, known: Known) -> Iterator[ToolUse]:
