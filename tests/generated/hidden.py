@@ -49,7 +49,9 @@ MARK: Final = re.compile(r"NT\$7[0-9]{4}|7[0-9]{4} 號")
 # somebody, and has an order hidden in it. Telephone numbers and postal codes have no room for one.
 OURS: Final = frozenset(
     {
+        "action",
         "approval_id",
+        "because",
         "by",
         "can",
         "card_id",
