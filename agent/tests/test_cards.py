@@ -14,7 +14,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from agent import cards, events, people, sweep, turns
 from agent.models import Card, ToolCall
 from agent.offline.control import Control
-from agent.states import CardState, ToolCallState, TurnState
+from agent.states import CardKind, CardState, ToolCallState, TurnState
 from agent.tests.helpers import (
     SAME_AGAIN,
     asked,
@@ -34,6 +34,7 @@ from agent.tests.helpers import (
     work,
 )
 from agent.tools import executor
+from agent.tools.base import CardSpec
 from orders.access import Shopper
 from orders.errors import Refusal
 from orders.models import AuditEvent, Order
@@ -217,6 +218,18 @@ def test_an_exchange_whose_time_is_over_expires_without_a_turn() -> None:
     assert results(order) == [{"status": "expired"}]
     with pytest.raises(Refusal):
         cards.require_open(the_card(order))
+
+
+def test_a_card_that_expires_while_a_turn_runs_leaves_the_turn_alone() -> None:
+    order = cast.order_5531()
+    hear(order)
+    hold(order)
+    asked(order, call("get_order"))
+    spec = CardSpec(kind=CardKind.EXCHANGE, expires_at=timezone.now() - timedelta(seconds=1))
+    with events.writing(talk(order).pk) as conversation:
+        cards.open_card(conversation=conversation, call=None, spec=spec)
+    sweep.sweep()
+    assert (the_card(order).state, newest_turn(order).state) == (CardState.EXPIRED, TurnState.RUNNING)
 
 
 def test_writing_something_else_declines_an_exchange_too() -> None:
