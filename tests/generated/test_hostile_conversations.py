@@ -1,7 +1,7 @@
 """Hundreds of conversations with a model that means harm: nothing moves and nothing of others is shown.
 
-Five dozen run with every test (and more through the whole desk: `tests/flows`), `make test-long` runs a thousand (HOSTILE_CONVERSATIONS). The same proofs are then
-held against desks that have been doctored, and have to notice each.
+Five dozen run with every test, and more through the whole desk (`tests/flows`); `make test-long` runs a thousand
+(HOSTILE_CONVERSATIONS). The same proofs are then held against desks that have been doctored, and have to notice each.
 """
 
 import os
