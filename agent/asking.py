@@ -155,6 +155,7 @@ def _ask(lease: Lease, messages: list[dict[str, Any]], draft: Draft, deadline: f
         messages=request.with_cache_marks(messages),
         on_text=draft.add,
         going_on=going_on,
+        rest=draft.rest,
         seconds=deadline - time.monotonic(),
     )
     draft.show()

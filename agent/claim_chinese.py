@@ -71,6 +71,10 @@ _SEES_TO_IT = r"(?:查看|了解|確認|收到|處理|協助|接到|受理|開�
 _GIFT = r"(?:補償|賠償|購物金|優惠券|優惠碼|折價券|折扣碼|點數|回饋金|慰問金|禮券|抵用券|紅利)"
 _GRANT = r"(?:核准|批准|同意|通過|發放|發送|發給|提供|贈送|匯入|送|給|存入|加|匯|入帳|放|撥|發|爭取到)"
 _PROPOSE = r"(?:提出|提交|申請|轉達|轉交|轉給|送出|呈報|反映|回報|爭取|建議|送交|提報|上呈)"
+# Who gives the money back when the shop asks for it.
+_ASKED = r"(?:請|通知|要求|聯絡|聯繫|委託|跟|向)"
+_BANK = r"(?:銀行|發卡行|信用卡公司|卡片公司|金流|收單|支付平台|付款平台)"
+_GIVES_BACK = r"(?:退款|退費|退刷|刷退|退回|退還|退(?=\$|nt|\d))"
 
 CHINESE: Final = (
     # Money. “已為您申請退款” says less than “已退款”.
@@ -78,6 +82,7 @@ CHINESE: Final = (
     form(REFUND, BEGUN, rf"{_OWED}{_T}{{0,14}}{_ALL}{_T}{{0,6}}{_BEGIN}(?!中|並|且|及)"),
     form(REFUND, BEGUN, rf"{_OWED}{_T}{{0,10}}(?:處理|進行|作業|審核|辦理)中"),
     form(REFUND, BEGUN, rf"正在{_T}{{0,6}}(?:處理|辦理|進行){_T}{{0,8}}(?:退款|退費)"),
+    form(REFUND, BEGUN, rf"{_DONE}(?:經|有)?{_ASKED}{_W}{{0,6}}{_BANK}{_W}{{0,8}}{_GIVES_BACK}"),
     form(REFUND, BEGUN, rf"我{_W}{{0,8}}(?:已經?|剛剛?|都){_W}{{0,6}}(?:按|點){_W}{{0,6}}確認"),
     form(REFUND, BEGUN, rf"{_FOR}(?:按下|按了|按過|按好|點了|確認了|確認好)"),
     form(REFUND, UNDER_WAY, rf"正{_W}{{0,6}}(?:退款|退費|退回|退還|退往|匯回)"),

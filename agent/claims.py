@@ -15,6 +15,7 @@ from agent import claim_guards as guards
 from agent.claim_chinese import CHINESE
 from agent.claim_english import ENGLISH
 from agent.claim_forms import Form
+from agent.claim_goods import goods_named
 from agent.claim_text import Sentence, amounts_in, numbers_in, sentences_in, smoothed
 from agent.deeds import (
     ADDRESS,
@@ -49,7 +50,7 @@ class Claim:
     """`words`: the clause, smoothed. `amounts`: those it names, in whole units of the currency.
 
     `number`: the claim is that there is a record of this number, and nothing else. `beside`: kinds that the same clause
-    claims too, to which some of the amounts may belong.
+    claims too, to which some of the amounts may belong. `goods`: keys of the order's lines that the clause names.
     """
 
     kind: Kind
@@ -58,6 +59,7 @@ class Claim:
     amounts: frozenset[Decimal] = frozenset()
     number: str = ""
     beside: frozenset[Kind] = frozenset()
+    goods: frozenset[int] = frozenset()
 
 
 def unfounded(conversation: Conversation, text: str, calls: Iterable[Call] = ()) -> list[Claim]:
@@ -68,18 +70,27 @@ def unfounded(conversation: Conversation, text: str, calls: Iterable[Call] = ())
     if not claims_in(text):
         return []
     said = conversation.messages.filter(author=Author.CUSTOMER)
-    claims = claims_in(text, [message.text for message in said])
+    names = dict(conversation.order.lines.values_list("pk", "name"))
+    claims = [
+        replace(claim, goods=goods_named(claim.words, names))
+        for claim in claims_in(text, [message.text for message in said])
+    ]
     done, numbers = deeds(conversation, calls), numbers_of(conversation.order)
     decimals = currency_decimals(conversation.order.currency)
     return [claim for claim in claims if not is_founded(claim, done, numbers, decimals)]
 
 
 def is_founded(claim: Claim, done: Sequence[Deed], numbers: frozenset[str], decimals: int) -> bool:
-    """Do deeds of this kind reach as far, and has each amount that the claim names a deed that it belongs to?"""
+    """Do deeds of this kind reach as far, and has each amount that the claim names a deed that it belongs to?
+
+    Where goods are named, some deed must be about some of them: what else is named may be the reason.
+    """
     if claim.number:
         return claim.number in numbers
     meant = _KINDS_MEANT.get(claim.kind, {claim.kind})
     fitting = [deed for deed in done if deed.kind in meant and deed.reach >= claim.reach]
+    if claim.goods and not any(deed.goods is None or deed.goods & claim.goods for deed in fitting):
+        return False
     known = {amount for deed in done if deed in fitting or deed.kind in claim.beside for amount in deed.amounts}
     return bool(fitting) and {amount * 10**decimals for amount in claim.amounts} <= known
 

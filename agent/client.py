@@ -4,6 +4,7 @@ A reply counts only when its `stop_reason` is set: a stream that ends cleanly in
 and must not be taken for an answer.
 """
 
+import json
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -20,12 +21,16 @@ from django.conf import settings
 
 from agent import endings
 from agent.endings import Ending
+from agent.frames import Heard
 
 Block = dict[str, Any]
 MAX_ID_CHARACTERS = 80
 CONNECT_SECONDS = 5
 SHORTEST_SILENCE = 0.05
 LARGEST_NUMBER = 10**300
+# What is there already is read faster than this; more is to be waited for.
+AT_ONCE_SECONDS = 0.001
+NO_FRAMES = frozenset({None, "ping", "error"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +94,13 @@ def reply_to(
     messages: list[dict[str, Any]],
     on_text: Callable[[str], None],
     going_on: Callable[[], bool],
+    rest: Callable[[], None] = lambda: None,
     seconds: float = float("inf"),
 ) -> Reply:
     """One model call. `on_text` gets pieces as they come; `going_on` is asked at every sign of life and may raise.
 
-    `seconds`: how long it may be silent at most, if that is less than the settings allow.
+    `rest` is called when all that has come is read: it may wait a moment, so that more comes at once. `seconds`: how
+    long it may be silent at most, if that is less than the settings allow.
     Raises `ModelFailed`, and `Stopped` when `going_on` says no. Whether pieces already shown were worth anything is
     known only when this returns.
     """
@@ -110,17 +117,15 @@ def reply_to(
         tools=tools,
         messages=messages,
     ) as stream:
-        stream.response.stream = _Watched(stream.response.stream, going_on)
+        stream.response.stream = _Watched(stream.response.stream, going_on, rest)
+        request_id, heard = stream.response.headers.get("request-id", ""), Heard()
         try:
-            for event in _events(stream):
-                # Only the derived event: the wire's content_block_delta carries the same words once more.
-                if event.type == "text":
-                    on_text(storable(event.text))
+            for words in _words(stream.response, heard):
+                on_text(storable(words))
             with _failures():
-                final = stream.get_final_message()
-            return _checked(final, stream.request_id or "")
+                return _checked(heard, request_id)
         except ModelFailed as failure:
-            failure.usage = _used_so_far(stream)
+            failure.usage = _usage(heard) if heard.begun else None
             raise
 
 
@@ -130,43 +135,67 @@ def _open(url: str, key: str, silence: float, **request: Any) -> Iterator[Any]:
     with _failures():
         # A connection takes seconds or none at all; silence is measured from then on.
         timeout = httpx2.Timeout(silence, connect=min(silence, CONNECT_SECONDS))
-        manager = _client(key, url).messages.stream(timeout=timeout, **request)
-        stream = manager.__enter__()
+        stream = _client(key, url).messages.create(stream=True, timeout=timeout, **request)
     try:
         yield stream
     finally:
-        manager.__exit__(None, None, None)
+        stream.close()
 
 
 class _Watched(httpx2.SyncByteStream):
     """A body that asks before every piece of it whether to go on. Pings may come for ever, and the SDK hides them."""
 
-    def __init__(self, body: Any, going_on: Callable[[], bool]) -> None:
-        self._body, self._going_on = body, going_on
+    def __init__(self, body: Any, going_on: Callable[[], bool], rest: Callable[[], None]) -> None:
+        self._body, self._going_on, self._rest = body, going_on, rest
 
     def __iter__(self) -> Iterator[bytes]:
+        asked = time.monotonic()
         for piece in self._body:
             if not self._going_on():
                 raise Stopped
+            waited = time.monotonic() - asked > AT_ONCE_SECONDS
             yield piece
+            if waited:
+                self._rest()
+            asked = time.monotonic()
 
     def close(self) -> None:
         self._body.close()
 
 
-def _events(stream: Any) -> Iterator[Any]:
-    """The stream's events; only what breaks in the SDK is a failure of the model, not what a caller does with one."""
-    waiting = iter(stream)
+def _words(response: httpx2.Response, heard: Heard) -> Iterator[str]:
+    """The customer's words as they come; `heard` gets everything.
+
+    Only what breaks in the SDK or in a frame is a failure of the model, not what a caller does with its words.
+    """
+    frames = anthropic.Stream.raw_events(response)
     while True:
-        try:
-            event = next(waiting, None)
-        except (ModelFailed, Stopped):
-            raise
-        except Exception as error:
-            raise _failure(error) from error
-        if event is None:
-            return
-        yield event
+        with _failures():
+            frame = next(frames, None)
+            if frame is None:
+                return
+            # The wire names every frame; what has no name is none, and the SDK ignores it.
+            words = heard.take(frame.data) if frame.event not in NO_FRAMES and frame.data else ""
+        if frame.event == "error":
+            raise _told_in_stream(frame.data, response)
+        if words:
+            yield words
+
+
+def _told_in_stream(data: str, response: httpx2.Response) -> ModelFailed:
+    """An error that the API tells of in the middle of a stream whose status was 200."""
+    try:
+        error = json.loads(data)["error"]
+        kind, message = str(error["type"]), str(error["message"])
+    except (ValueError, LookupError, TypeError):
+        kind, message = "", data
+    return ModelFailed(
+        endings.of_status(anthropic.APIStatusError, status=response.status_code, type_=kind or None),
+        f"{response.status_code} {kind}: {message}",
+        after=_retry_after(response.headers),
+        request_id=response.headers.get("request-id", ""),
+        retry_forbidden=response.headers.get("x-should-retry") == "false",
+    )
 
 
 @contextmanager
@@ -174,36 +203,36 @@ def _failures() -> Iterator[None]:
     """Whatever the SDK and the network raise becomes a `ModelFailed` with its line of the table."""
     try:
         yield
+    except (ModelFailed, Stopped):
+        raise
     except Exception as error:
         raise _failure(error) from error
 
 
-def _checked(final: Any, request_id: str) -> Reply:
-    content = [storable(block.model_dump(mode="json", exclude_unset=True)) for block in final.content]
-    if final.stop_reason is None:
+def _checked(heard: Heard, request_id: str) -> Reply:
+    if not heard.begun:
+        raise ModelFailed(endings.BY_NAME["broken_frames"], "no message_start", request_id=request_id)
+    if heard.stop_reason is None:
         raise ModelFailed(endings.of_stop(None), request_id=request_id)
-    if problem := _malformed(content, final.stop_reason):
+    content = [storable(block) for block in heard.content()]
+    if problem := _malformed(content, heard.stop_reason):
         raise ModelFailed(endings.BY_NAME["malformed_reply"], problem, request_id=request_id)
-    return Reply(content, final.stop_reason, _usage(final), request_id)
+    return Reply(content, heard.stop_reason, _usage(heard), request_id)
 
 
-def _usage(message: Any) -> Usage:
-    used = message.usage
+def _usage(heard: Heard) -> Usage:
+    used = heard.usage
     return Usage(
-        model=message.model,
-        fresh=used.input_tokens,
-        written=used.cache_creation_input_tokens or 0,
-        cached=used.cache_read_input_tokens or 0,
-        output=used.output_tokens,
+        model=str(heard.model),
+        fresh=_count(used.get("input_tokens")),
+        written=_count(used.get("cache_creation_input_tokens")),
+        cached=_count(used.get("cache_read_input_tokens")),
+        output=_count(used.get("output_tokens")),
     )
 
 
-def _used_so_far(stream: Any) -> Usage | None:
-    """What a stream that broke had told of its use; None if it had not begun, or told nonsense."""
-    try:
-        return _usage(stream.current_message_snapshot)
-    except (AssertionError, AttributeError):
-        return None
+def _count(told: Any) -> int:
+    return told if isinstance(told, int) and told > 0 else 0
 
 
 def _malformed(content: list[Block], stop_reason: str) -> str:

@@ -9,6 +9,8 @@ from agent.save_points import reached
 from agent.text import page_length
 
 PIECES_GATHERED_SECONDS = 0.1
+# Reading begins a little earlier again, so that all that has come by then is shown together.
+READ_BEFORE_SECONDS = 0.015
 
 
 @dataclass
@@ -22,6 +24,7 @@ class Draft:
     shown_at: float = 0.0
     first_at: float | None = None
     kept: bool = False
+    pieces: int = 0
 
     def add(self, piece: str) -> None:
         self.first_at = self.first_at or time.time()
@@ -35,7 +38,14 @@ class Draft:
             events.tell_now(self.conversation, "delta", data)
             reached("words_shown")
             self.shown += page_length(self.waiting)
+            self.pieces += 1
             self.waiting, self.shown_at = "", time.monotonic()
+
+    def rest(self) -> None:
+        """Wait until the next piece is nearly due: to read a long reply word by word costs more than the words do."""
+        if self.pieces > 1:
+            due = self.shown_at + PIECES_GATHERED_SECONDS - READ_BEFORE_SECONDS
+            time.sleep(max(due - time.monotonic(), 0))
 
     def drop_unless_kept(self) -> None:
         if self.shown and not self.kept:

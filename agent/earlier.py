@@ -1,5 +1,7 @@
 """What has been before, told in short from rows: every number, quote and promise, the customer's words shortened.
 
+Of the agent's own words those are kept that promise something (`agent/promises.py`), within a budget.
+
 No model writes it. Names of goods and customers' words stand outside the shop's label: they are data.
 """
 
@@ -10,7 +12,7 @@ from typing import Any, Final
 
 from django.utils import timezone
 
-from agent import history
+from agent import history, promises
 from agent.models import Conversation, Message
 from agent.states import Author
 from orders.models import Order
@@ -34,7 +36,8 @@ def told(conversation: Conversation) -> str:
     """What stands in front of `folded_before`, for the model."""
     older = history.rows(conversation, until=conversation.folded_before)
     records = json.dumps(_records(conversation), ensure_ascii=False)
-    said = [_spoken(message, _customer_words(older)) for message in older if message.author != Author.AGENT]
+    most, promised = _customer_words(older), _promised(older)
+    said = [_spoken(message, most, promised.get(message.pk, [])) for message in older]
     parts = [HEAD.format(now=moment(timezone.now())), history.unlabelled(records), *filter(None, said)]
     text = "\n".join(parts)
     if others := _others(conversation, older, text):
@@ -99,8 +102,17 @@ def _customer_words(older: list[Message]) -> int:
     return next(fitting, CUSTOMER_WORDS[-1])
 
 
-def _spoken(message: Message, most: int) -> str:
-    """One line of the customer, of staff or of the system. What staff and system have said are promises."""
+def _promised(older: list[Message]) -> dict[int, list[str]]:
+    """By the number of the agent's message: what is told on of what it promised."""
+    replies = [message for message in older if message.author == Author.AGENT]
+    kept = promises.within_budget(promises.promises_in(message.text) for message in replies)
+    return {message.pk: sentences for message, sentences in zip(replies, kept, strict=True)}
+
+
+def _spoken(message: Message, most: int, promised: list[str]) -> str:
+    """One line of whoever spoke. What staff and system have said are promises."""
+    if message.author == Author.AGENT:
+        return f"you said: {history.unlabelled(' '.join(promised))}" if promised else ""
     if message.author == Author.CUSTOMER:
         return f"customer: {_short(history.as_told(message), most)}"
     told = history.as_told(message, most=STAFF_WORDS)

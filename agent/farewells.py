@@ -69,13 +69,6 @@ def _failed_before(conversation: Conversation, turn: Turn) -> bool:
     return before is not None and before.state == TurnState.FAILED
 
 
-def _day_is_full() -> str:
-    return translate(
-        "The assistant has answered you as often as it may in 24 hours. Your message is kept. It can answer you again "
-        "from %(when)s; until then, and at any time, you can ask for a person."
-    )
-
-
 # Not to be asked for a person for: it is enough to wait, and the words say how long.
 WAITING_HELPS: Final = frozenset({"customer_turns", "customer_spend", "busy"})
 FAREWELLS: Final[Mapping[str, Callable[[], str]]] = {
@@ -104,8 +97,14 @@ FAREWELLS: Final[Mapping[str, Callable[[], str]]] = {
     "conversation_spend": lambda: translate(
         "I have done as much as I may in one conversation. Everything that was said is kept."
     ),
-    "customer_turns": _day_is_full,
-    "customer_spend": _day_is_full,
+    "customer_turns": lambda: translate(
+        "The assistant has answered you as often as it may in 24 hours. Your message is kept. It can answer you again "
+        "from %(when)s; until then, and at any time, you can ask for a person."
+    ),
+    "customer_spend": lambda: translate(
+        "The assistant has worked for you as much as it may in 24 hours. Your message is kept. It can answer you again "
+        "from %(when)s; until then, and at any time, you can ask for a person."
+    ),
     "max_tokens": lambda: translate("My answer became too long and was cut. You can try again, or ask for a person."),
     "refusal": lambda: translate("I cannot help with this here."),
     "false_claim": lambda: translate("I have said what is not so more than once, so I stopped."),

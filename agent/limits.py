@@ -9,19 +9,22 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db import connection
+from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as translate
 
 from agent.history import NextStep
-from agent.models import Conversation, ToolCall, Turn
-from agent.states import Author
+from agent.models import Conversation, ModelCall, ToolCall, Turn
+from agent.states import Author, TurnState
 from orders.errors import Refusal
 
 DAY = timedelta(hours=24)
 # A reply was kept, or one that broke had begun.
 HAS_COST = Q(steps__gt=0) | Q(cost_micro__gt=0)
 MICRO_IN_A_CENT = 10_000
+# As many conversations of one customer may be at work at once, far from a limit, without passing it.
+FEWEST_TO_THE_LIMIT = 10
 MOST_WORKERS_LOST = 5
 SAME_AGAIN, TOO_MANY = "same_call_again", "too_many_calls_in_turn"
 
@@ -88,14 +91,50 @@ def _of_conversation(totals: dict[str, int], *, first: bool) -> Limit | None:
 def _of_totals(conversation: Conversation, turn: Turn) -> Limit | None:
     """Turns are counted before a turn's first request only: one that has begun may come to its end."""
     totals = _totals(conversation)
-    first = turn.steps == 0
-    if limit := _of_conversation(totals, first=first):
+    if limit := _of_conversation(totals, first=turn.steps == 0):
         return limit
-    if totals["day_spent"] >= settings.AGENT_MAX_CENTS_PER_CUSTOMER_DAY * MICRO_IN_A_CENT:
-        return Limit("customer_spend", again_at=_spend_passes(conversation))
-    if first and totals["day_turns"] >= settings.AGENT_MAX_TURNS_PER_CUSTOMER_DAY:
-        return Limit("customer_turns", again_at=_turns_pass(conversation))
+    near_cost = _is_near(totals["day_spent"] // MICRO_IN_A_CENT, settings.AGENT_MAX_CENTS_PER_CUSTOMER_DAY)
+    if near_cost or _is_near(totals["day_turns"], settings.AGENT_MAX_TURNS_PER_CUSTOMER_DAY):
+        return _of_the_day(conversation, turn)
     return None
+
+
+def _is_near(used: int, most: int) -> bool:
+    """So near that what the customer's other conversations are at could pass the limit."""
+    return used >= most - max(most // 10, FEWEST_TO_THE_LIMIT)
+
+
+def _of_the_day(conversation: Conversation, turn: Turn) -> Limit | None:
+    """Near a limit, a customer's conversations decide one after the other, and what is at work counts for the next.
+
+    It counts as a turn, and with what the dearest request of the day has cost, for nobody knows yet what it will cost.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [f"customer_day:{conversation.customer_id}"])
+    counted = _day_of(conversation)
+    if limit := _of_day_cost(counted):
+        return limit
+    others = [each for each in counted if each.turn_id != turn.pk]
+    over = len(others) - settings.AGENT_MAX_TURNS_PER_CUSTOMER_DAY
+    if turn.steps == 0 and over >= 0:
+        return Limit("customer_turns", again_at=others[over].queued_at + DAY)
+    if not turn.counts_already:
+        turn.counts_already = True
+        turn.save(update_fields=["counts_already"])
+    return None
+
+
+def _of_day_cost(counted: list["_Counted"]) -> Limit | None:
+    """When so many turns are a day old that what is left is below the limit, the agent may go on."""
+    most = settings.AGENT_MAX_CENTS_PER_CUSTOMER_DAY * MICRO_IN_A_CENT
+    left = sum(each.cost for each in counted)
+    if left < most:
+        return None
+    for each in counted:
+        left -= each.cost
+        if left < most:
+            break
+    return Limit("customer_spend", again_at=each.queued_at + DAY)
 
 
 def _totals(conversation: Conversation) -> dict[str, int]:
@@ -111,29 +150,25 @@ def _totals(conversation: Conversation) -> dict[str, int]:
     return {name: value or 0 for name, value in found.items()}
 
 
-def _day_of(conversation: Conversation) -> QuerySet[Turn]:
-    """The turns that count for the customer's day, oldest first."""
-    today = Turn.objects.filter(
-        HAS_COST, conversation__customer=conversation.customer_id, queued_at__gt=timezone.now() - DAY
-    )
-    return today.order_by("queued_at", "pk")
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A turn of the customer's day. `cost`: in micro-dollars, with what it is expected to cost next."""
+
+    turn_id: int
+    queued_at: datetime
+    cost: int
 
 
-def _turns_pass(conversation: Conversation) -> datetime:
-    """When so many turns are a day old that there is room for one again."""
-    times = list(_day_of(conversation).values_list("queued_at", flat=True))
-    return times[len(times) - settings.AGENT_MAX_TURNS_PER_CUSTOMER_DAY] + DAY
-
-
-def _spend_passes(conversation: Conversation) -> datetime:
-    """When what is left of the last day's cost is below the limit again."""
-    costs = list(_day_of(conversation).values_list("queued_at", "cost_micro"))
-    left = sum(cost for _, cost in costs)
-    for queued_at, cost in costs:
-        left -= cost
-        if left < settings.AGENT_MAX_CENTS_PER_CUSTOMER_DAY * MICRO_IN_A_CENT:
-            return queued_at + DAY
-    raise AssertionError("without any turn nothing is spent")
+def _day_of(conversation: Conversation) -> list[_Counted]:
+    """The turns that count for the customer's day, oldest first; other conversations' as they are at work."""
+    at_work = Q(state__in=[TurnState.QUEUED, TurnState.RUNNING], counts_already=True)
+    turns = Turn.objects.filter(
+        conversation__customer=conversation.customer_id, queued_at__gt=timezone.now() - DAY
+    ).order_by("queued_at", "pk")
+    busy = set(turns.filter(at_work).exclude(conversation=conversation).values_list("pk", flat=True))
+    dearest = ModelCall.objects.filter(turn__in=turns.order_by()).aggregate(most=Max("cost_micro"))["most"] or 0
+    rows = turns.filter(HAS_COST | at_work).values_list("pk", "queued_at", "cost_micro")
+    return [_Counted(pk, queued_at, cost + dearest * (pk in busy)) for pk, queued_at, cost in rows]
 
 
 def check_call(call: ToolCall) -> None:

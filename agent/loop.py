@@ -47,7 +47,7 @@ def run(turn_id: int) -> None:
 
 def _work(lease: Lease) -> None:
     """Step by step until there is nothing to do; a turn that has ended meanwhile shows as `LeaseLost`."""
-    deadline = time.monotonic() + settings.AGENT_MAX_TURN_SECONDS
+    deadline = time.monotonic() + settings.AGENT_MAX_TURN_SECONDS - lease.worked.total_seconds()
     while True:
         step = _decide(lease, out_of_time=time.monotonic() > deadline)
         if step == "run_tools":

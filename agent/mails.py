@@ -1,8 +1,9 @@
 """E-mails to customers who have left the page: a person answered or will not, a card expires soon, money has moved.
 
 What is to be told is a row, written in the transaction of what it tells of. A job sends it when its time has come, if
-the page is not open, has not shown it meanwhile, and it is still so. Nothing is locked while the mail server is talked
-to: a worker that dies after the server has taken an e-mail lets it be sent once more, under the same Message-ID.
+the customer does not look at the page, has not seen it there meanwhile, and it is still so. Nothing is locked while the
+mail server is talked to: a worker that dies after the server has taken an e-mail lets it be sent once more, under the
+same Message-ID.
 """
 
 from dataclasses import dataclass
@@ -29,8 +30,8 @@ log = structlog.get_logger(__name__)
 POSTMAN: Final = system_actor("mails")
 # While a worker sends, nobody else does; it may die.
 CLAIM: Final = timedelta(minutes=5)
-# While the page is open.
-LOOK_AGAIN: Final = timedelta(seconds=30)
+# So long what is new must have stood before somebody's eyes, to count as seen.
+READING: Final = timedelta(seconds=3)
 PAUSES: Final = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 240))
 AT_ONCE: Final = 50
 PERMANENT: Final = 500
@@ -70,13 +71,13 @@ def wait_over(conversation: Conversation, message: Message) -> None:
 
 
 def _out_of_date(conversation: Conversation, key: str) -> None:
-    """What waits has been overtaken. The page may have been open since it came to be, and not since what is new."""
+    """What waits has been overtaken. The page may have been seen since it came to be, and not since what is new."""
     waiting = conversation.mails.filter(key__startswith=key, state=MailState.WAITING)
     waiting.update(state=MailState.NOT_NEEDED, ended_at=timezone.now())
 
 
 def _soon() -> datetime:
-    """Later than a page that is open takes to say so."""
+    """Later than a page that somebody looks at takes to say so."""
     return timezone.now() + timedelta(seconds=settings.CUSTOMER_MAIL_AFTER_SECONDS)
 
 
@@ -90,18 +91,19 @@ def _wait(conversation: Conversation, kind: MailKind, key: str, not_before: date
 def send_due() -> int:
     """Send what is due; how many e-mails have left."""
     due = CustomerMail.objects.filter(state=MailState.WAITING, not_before__lte=timezone.now()).order_by("not_before")
-    return sum(_send(mail_id) for mail_id in list(due.values_list("pk", flat=True)[:AT_ONCE]))
+    found = list(due.values_list("pk", "conversation__order_id", "conversation__customer_id")[:AT_ONCE])
+    return sum(_send(mail_id, presence.last_seen(order, customer)) for mail_id, order, customer in found)
 
 
-def _send(mail_id: int) -> bool:
-    mail = _claim(mail_id)
+def _send(mail_id: int, seen_at: datetime | None) -> bool:
+    mail = _claim(mail_id, seen_at)
     if mail is None:
         return False
     try:
         _letter_as_email(mail).send()
     except Exception as error:
         # Whatever the mail server says, or how it breaks: the others still have to leave.
-        # Not in the server's own words: they name addresses, and the log is read by more people than the rows.
+        # Not in the server's own words, here and in the row: they name addresses, and are read by more people.
         said = {"error": type(error).__name__, "code": _smtp_code(error)}
         log.warning("mail.not_sent", mail=mail.pk, attempt=mail.tries, **said)
         _try_later(mail, error)
@@ -110,8 +112,11 @@ def _send(mail_id: int) -> bool:
     return True
 
 
-def _claim(mail_id: int) -> CustomerMail | None:
-    """The mail, if it is ours to send now. One that is not needed any more ends here."""
+def _claim(mail_id: int, seen_at: datetime | None) -> CustomerMail | None:
+    """The mail, if it is ours to send now. One that is not needed any more ends here.
+
+    `seen_at`: when the customer last looked at the page.
+    """
     with transaction.atomic():
         rows = CustomerMail.objects.select_for_update(skip_locked=True, of=("self",))
         due = rows.filter(pk=mail_id, state=MailState.WAITING, not_before__lte=timezone.now())
@@ -120,12 +125,12 @@ def _claim(mail_id: int) -> CustomerMail | None:
             return None
         # As it is now: the customer may have given another one since, or taken it back.
         mail.address = mail.conversation.customer.email
-        if not mail.address or _told_otherwise(mail):
+        if not mail.address or _told_otherwise(mail, seen_at):
             _end(mail, MailState.NOT_NEEDED)
             return None
-        if presence.is_open(mail.conversation):
-            # It will show it, or it is closed before it does.
-            mail.not_before = timezone.now() + LOOK_AGAIN
+        if away := presence.away_from(seen_at):
+            # They will see it, or leave before they do.
+            mail.not_before = away
             mail.save(update_fields=["not_before"])
             return None
         mail.tries, mail.not_before = mail.tries + 1, timezone.now() + CLAIM
@@ -133,22 +138,34 @@ def _claim(mail_id: int) -> CustomerMail | None:
         return mail
 
 
-def _told_otherwise(mail: CustomerMail) -> bool:
-    """Is there nothing left to tell? The page has been open since and showed it, or the card is over."""
+def _told_otherwise(mail: CustomerMail, seen_at: datetime | None) -> bool:
+    """Is there nothing left to tell? The page has been looked at since and showed it, or the card is over."""
     if mail.kind == MailKind.EXPIRING:
         card = Card.objects.filter(pk=mail.key.removeprefix("expiring:")).first()
         return card is None or card.state != CardState.OPEN or card.expires_at <= timezone.now()
-    seen_at = mail.conversation.seen_at
-    return seen_at is not None and seen_at > mail.created_at
+    return seen_at is not None and seen_at > mail.created_at + READING
 
 
 def _try_later(mail: CustomerMail, error: Exception) -> None:
-    mail.error = f"{type(error).__name__}: {error}"[:240]
+    mail.error = _kind_of(mail, error)
     if mail.tries > len(PAUSES) or _refused_for_good(error):
         _end(mail, MailState.FAILED)
         return
     mail.not_before = timezone.now() + PAUSES[mail.tries - 1]
     mail.save(update_fields=["error", "not_before"])
+
+
+def _kind_of(mail: CustomerMail, error: Exception) -> str:
+    """What went wrong and for whom, without a word of the server's: `SMTPRecipientsRefused 550 (m…@example.com)`."""
+    code = _smtp_code(error)
+    what = type(error).__name__ if code is None else f"{type(error).__name__} {code}"
+    return f"{what} ({masked(mail.address)})"[:240]
+
+
+def masked(address: str) -> str:
+    """An address that its owner knows again and nobody else can write to."""
+    name, _, host = address.rpartition("@")
+    return f"{name[:1]}…@{host}"
 
 
 def _smtp_code(error: Exception) -> int | None:

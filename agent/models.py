@@ -4,6 +4,8 @@ Assistant messages keep the model's content blocks unchanged. Results of tools a
 history when a request is built (`agent/history.py`), so that a `tool_use` without its result cannot be stored.
 """
 
+from datetime import timedelta
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -44,9 +46,6 @@ class Conversation(models.Model):
     hand_off_summary = models.TextField(_("hand-off summary"), blank=True)
     waiting_since = models.DateTimeField(
         _("waiting since"), null=True, blank=True, help_text=_("Since when the customer has waited for a person.")
-    )
-    seen_at = models.DateTimeField(
-        _("page last open"), null=True, blank=True, help_text=_("When the customer's page was last known to be open.")
     )
     # What was said before this message is told to the model as facts from rows, not word by word.
     folded_before = models.PositiveBigIntegerField(
@@ -127,6 +126,15 @@ class Turn(models.Model):
     error = models.CharField(_("error"), max_length=240, blank=True)
     queued_at = models.DateTimeField(_("queued at"))
     started_at = models.DateTimeField(_("started at"), null=True, blank=True)
+    # Since when its present worker, if any, has worked on it; and how long it was worked on before that.
+    taken_at = models.DateTimeField(_("taken at"), null=True, blank=True)
+    worked = models.DurationField(
+        _("worked before"),
+        default=timedelta,
+        help_text=_("Not counting the time in which it waited for somebody."),
+    )
+    # Near its customer's limits of a day a turn that works counts before it has cost anything (`agent/limits.py`).
+    counts_already = models.BooleanField(_("counts already"), default=False)
     first_text_at = models.DateTimeField(_("first words at"), null=True, blank=True)
     finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
 

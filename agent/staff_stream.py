@@ -1,7 +1,4 @@
-"""A conversation's events for staff: what the customer's page hears, and with it the reply that is being written now.
-
-Reading along does not count as the customer's page being open (`agent/presence.py`): the customer's address notes that.
-"""
+"""A conversation's events for staff: what the customer's page hears, with the reply that is being written."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
@@ -10,9 +7,12 @@ from agent import stream
 from agent.models import Conversation
 from agent.stream import Position
 
+# Nothing comes any more, however often it is asked for: the page does not come back.
+END = b"event: end\ndata: {}\n\n"
+
 
 async def follow(conversation: Conversation, *, may_stay: Callable[[], Awaitable[bool]]) -> AsyncIterator[bytes]:
-    """From now on; the page draws what was before. Ends where the customer goes on in another conversation."""
+    """From now on; the page draws what was before. Ends for good where the customer goes on in another conversation."""
     mine = f"id: {conversation.pk}-".encode()
     source = stream.follow(
         order_id=conversation.order_id,
@@ -23,5 +23,6 @@ async def follow(conversation: Conversation, *, may_stay: Callable[[], Awaitable
     async with aclosing(source):  # type: ignore[type-var]
         async for piece in source:
             if piece.startswith(b"id: ") and not piece.startswith(mine):
+                yield END
                 return
             yield piece

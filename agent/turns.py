@@ -31,9 +31,12 @@ class LeaseLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Lease:
+    """`worked`: how long the turn was worked on before, by whomever."""
+
     turn_id: int
     conversation_id: int
     token: str
+    worked: timedelta
 
 
 def live_turn(conversation: Conversation) -> Turn | None:
@@ -72,12 +75,19 @@ def move(conversation: Conversation, turn: Turn, old: str, new: str, **fields: A
     if new in {TurnState.DONE, TurnState.FAILED}:
         fields["finished_at"] = timezone.now()
     if new != TurnState.RUNNING:
-        fields |= {"lease_token": "", "lease_until": None}
+        fields |= {"lease_token": "", "lease_until": None, "worked": worked(turn, until=timezone.now())}
     if Turn.objects.filter(pk=turn.pk, state=old).update(state=new, **fields) != 1:
         raise LeaseLost(turn.pk)
     for name, value in {"state": new, **fields}.items():
         setattr(turn, name, value)
     _announce(conversation, turn)
+
+
+def worked(turn: Turn, *, until: datetime) -> timedelta:
+    """How long it was worked on up to then: by its present worker and by those before."""
+    if turn.state != TurnState.RUNNING or turn.taken_at is None:
+        return turn.worked
+    return turn.worked + max(until - turn.taken_at, timedelta())
 
 
 def _announce(conversation: Conversation, turn: Turn) -> None:
@@ -108,7 +118,9 @@ def take(turn_id: int) -> Lease | None:
         turn = Turn.objects.filter(free, pk=turn_id).first()
         if turn is None:
             return None
-        worker_lost = turn.state == TurnState.RUNNING
+        now, worker_lost = timezone.now(), turn.state == TurnState.RUNNING
+        # When a worker died nobody knows: at the end of its lease at the latest.
+        before = worked(turn, until=turn.lease_until or now)
         move(
             conversation,
             turn,
@@ -116,10 +128,12 @@ def take(turn_id: int) -> Lease | None:
             TurnState.RUNNING,
             lease_token=token,
             lease_until=lease_end(),
-            started_at=turn.started_at or timezone.now(),
+            started_at=turn.started_at or now,
+            taken_at=now,
+            worked=before,
             failures=turn.failures + worker_lost,
         )
-    return Lease(turn_id, found, token)
+    return Lease(turn_id, found, token, before)
 
 
 class Silenced(LeaseLost):

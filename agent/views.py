@@ -1,5 +1,6 @@
-"""The chat's addresses: say something, listen, try again, ask for a person. Each parses, calls and answers."""
+"""The chat's addresses: say something, listen, look, try again, ask for a person. Each parses, calls and answers."""
 
+from http import HTTPStatus
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -77,6 +78,14 @@ def ask_for_person(request: HttpRequest, number: str) -> HttpResponse:
     return _answer(request, number, {"needs_person": True}, 202)
 
 
+@require_POST
+def seen(request: HttpRequest, number: str) -> HttpResponse:
+    """The page is visible, or was until now: its customer needs no e-mail of what it shows."""
+    shopper = _shopper(request)
+    presence.seen(order_for_shopper(shopper, number).pk, shopper.customer.pk)
+    return HttpResponse(status=HTTPStatus.NO_CONTENT)
+
+
 @require_GET
 async def events(request: HttpRequest, number: str) -> HttpResponseBase:
     """Everything is read and checked before the response starts; after that no database connection stays with it.
@@ -113,11 +122,9 @@ def _may_stay(request: HttpRequest, number: str) -> bool:
 
 
 def _whose(request: HttpRequest, number: str) -> tuple[int, int]:
-    """Order and customer of a page that is open now, which is noted: they need no mail of what they see."""
+    """Order and customer of a page that is open now. That does not mean that anybody looks at it."""
     try:
         shopper = _shopper(request)
-        order_id = order_for_shopper(shopper, number).pk
-        presence.seen(order_id, shopper.customer.pk)
-        return order_id, shopper.customer.pk
+        return order_for_shopper(shopper, number).pk, shopper.customer.pk
     finally:
         connections.close_all()

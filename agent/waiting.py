@@ -97,9 +97,11 @@ def conversation_is_closed() -> str:
 
 def opening_words() -> str:
     """When people are there again, in the shop's time: “Tuesday, December 1, 09:00”; empty while they are."""
+    if hours.open_now():
+        return ""
     opening = hours.next_opening()
     if opening is None:
-        return ""
+        return translate("another day")
     return translate("%(weekday)s, %(day)s, %(time)s") % {
         "weekday": formats.date_format(opening, "l"),
         "day": formats.date_format(opening, "MONTH_DAY_FORMAT"),

@@ -1,8 +1,12 @@
 """The Celery application: `chat` runs turns, `money` pays, `sweep` brings lost work back, `shop` calls the shop."""
 
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import worker_ready
+
+from backoffice import garbage
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "backoffice.settings")
 
@@ -15,6 +19,11 @@ def _steps() -> None:
     from backoffice.heartbeat import Heartbeat  # reads Django's settings, which are being loaded around this module
 
     app.steps["consumer"].add(Heartbeat)
+
+
+@worker_ready.connect
+def _settle(**kwargs: Any) -> None:
+    garbage.settle()
 
 
 _steps()

@@ -84,6 +84,9 @@ def logging_settings(level: str) -> dict[str, Any]:
         "loggers": {
             "httpx2": {"level": "WARNING"},
             "anthropic": {"level": "WARNING"},
+            # A job's own lines tell what it does; that it came and went is two lines more for each.
+            "celery.worker.strategy": {"level": "WARNING"},
+            "celery.app.trace": {"level": "WARNING"},
             # These come with handlers of their own; here their lines are like all others.
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.server": {"handlers": [], "level": "WARNING", "propagate": True},

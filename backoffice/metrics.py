@@ -139,6 +139,14 @@ def _what_could_be_read(source: str, read: Callable[[], Sums]) -> Sums | None:
 
 def read_database(counted: list[tallies.Tally]) -> Sums:
     """Everything that rows say. Raises `Error` of the database, and TimeoutError while old rows are still counted."""
+    try:
+        return _read_in_time(counted)
+    finally:
+        for tally in counted:
+            tally.keep()
+
+
+def _read_in_time(counted: list[tallies.Tally]) -> Sums:
     sums: Sums = {}
     until = time.monotonic() + BLOCKS_SECONDS
     with transaction.atomic():

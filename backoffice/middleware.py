@@ -17,6 +17,8 @@ from backoffice import errors
 
 log = structlog.get_logger(__name__)
 LOOKS_ONLY = frozenset({"GET", "HEAD", "OPTIONS"})
+# Every visible page says that it is, three times a minute.
+SAID_AGAIN_AND_AGAIN = frozenset({"chat-seen"})
 FAULT = 500
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -58,10 +60,15 @@ def request_id(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequ
 
     def end(request: HttpRequest, response: HttpResponseBase) -> None:
         response["X-Request-ID"] = request.request_id  # type: ignore[attr-defined]
-        if request.method not in LOOKS_ONLY or response.status_code >= FAULT:
+        if not _is_a_look(request) or response.status_code >= FAULT:
             _log_request(request, response)
 
     return _around(get_response, begin, end)
+
+
+def _is_a_look(request: HttpRequest) -> bool:
+    match = request.resolver_match
+    return request.method in LOOKS_ONLY or (match is not None and match.url_name in SAID_AGAIN_AND_AGAIN)
 
 
 def _log_request(request: HttpRequest, response: HttpResponseBase) -> None:

@@ -1,4 +1,4 @@
-"""What the desk itself keeps: lists that people take away as files. Everything else is kept by the apps below."""
+"""What the desk itself keeps: lists that people take away as files, and what numbers come to."""
 
 from django.conf import settings
 from django.db import models
@@ -78,3 +78,17 @@ class ExportPart(models.Model):
 
     def __str__(self) -> str:
         return f"{self.export_id}/{self.number}"
+
+
+class KeptCount(models.Model):
+    """What the rows of one table up to one number come to for `/metrics`, so that nobody counts them again.
+
+    `backoffice/tallies.py` writes and reads it. Without it everything is counted anew: it is no record of anything.
+    """
+
+    table = models.CharField(primary_key=True, max_length=60)
+    counted_to = models.PositiveBigIntegerField()
+    sums = models.JSONField()
+
+    def __str__(self) -> str:
+        return f"{self.table} {self.counted_to}"

@@ -1,11 +1,15 @@
 """What stands in settings of more than one word. Everything here raises ValueError for what cannot be used."""
 
-from datetime import time
+import re
+from datetime import date, time
 from decimal import Decimal, InvalidOperation
 
 MICRO = 1_000_000
 KINDS = ("input", "cache_write", "cache_read", "output")
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+DAY_OF_EVERY_YEAR = re.compile(r"[0-9]{2}-[0-9]{2}")
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+A_LEAP_YEAR = "2028"
 
 
 def price_table(text: str) -> dict[str, dict[str, int]]:
@@ -49,3 +53,17 @@ def _spans(days: str, hours: str) -> list[tuple[int, time, time]]:
     if opens >= closes or begin > end:
         raise ValueError(hours)
     return [(day, opens, closes) for day in range(begin, end + 1)]
+
+
+def closed_days(text: str) -> frozenset[date | tuple[int, int]]:
+    """`2027-02-08, 01-01`: days, and days of every year as (month, day)."""
+    return frozenset(_closed_day(part.strip()) for part in text.split(",") if part.strip())
+
+
+def _closed_day(part: str) -> date | tuple[int, int]:
+    if DAY.fullmatch(part):
+        return date.fromisoformat(part)
+    if not DAY_OF_EVERY_YEAR.fullmatch(part):
+        raise ValueError(part)
+    day = date.fromisoformat(f"{A_LEAP_YEAR}-{part}")
+    return day.month, day.day

@@ -13,10 +13,11 @@ from urllib.parse import urlsplit
 import environ
 from celery.schedules import crontab
 from django.core.exceptions import ImproperlyConfigured
+from kombu import Exchange, Queue
 
 from agent import save_points
 from backoffice import logs
-from backoffice.setting_values import price_table, weekly_hours
+from backoffice.setting_values import closed_days, price_table, weekly_hours
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -190,6 +191,9 @@ CELERY_TASK_ROUTES = {
     "agent.*": {"queue": "chat"},
     "refunds.*": {"queue": "money"},
 }
+# The broker keeps no account of who runs a turn: the lease in the database does, and the sweeper brings a lost turn
+# back long before the broker would. To book every job out and in again cost a third of a worker's time.
+CELERY_TASK_QUEUES = [Queue("chat", Exchange("chat"), routing_key="chat", no_ack=True)]
 # Each must have a worker, or /readyz is not green.
 WORKER_QUEUES = ("chat", "money", "sweep", "shop")
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -368,6 +372,12 @@ OFFICE_HOURS = parsed(
 # After so many minutes of waiting for a person the inbox says so in another colour.
 INBOX_WAIT_MINUTES = number("INBOX_WAIT_MINUTES", 5, lowest=1)
 INBOX_LATE_MINUTES = number("INBOX_LATE_MINUTES", 15, lowest=1)
+CLOSED_DAYS = parsed(
+    "CLOSED_DAYS",
+    "",
+    closed_days,
+    expected="days like 2027-02-08, or 01-01 for one of every year, several of them after commas, or empty for none",
+)
 AGENT_MAX_OUTPUT_TOKENS = number("AGENT_MAX_OUTPUT_TOKENS", 2048, lowest=64)
 AGENT_MODEL_TIMEOUT_SECONDS = number("AGENT_MODEL_TIMEOUT_SECONDS", 60, lowest=1)
 AGENT_LEASE_SECONDS = number("AGENT_LEASE_SECONDS", 15, lowest=3)

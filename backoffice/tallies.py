@@ -1,7 +1,8 @@
 """What is counted from rows for Prometheus: the same numbers whichever process is asked, and none lost by a restart.
 
-Rows that cannot change any more are counted once per process and block by block; each look then reads only what came
-after them. So a look costs as much in the tenth year as in the first, and a counter never goes down.
+Rows that cannot change any more are counted once, block by block, and what they come to is kept (`KeptCount`); each
+look, by whichever process, reads only what came after them. So a look costs as much in the tenth year as in the first,
+also right after a start, and a counter never goes down.
 """
 
 import time
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
+from django.db import OperationalError
 from django.db.models import (
     Count,
     DateTimeField,
@@ -38,10 +40,16 @@ from django.utils import timezone
 from agent.models import Card, ModelCall, ToolCall
 from agent.states import ToolCallState, TurnState
 from agent.tools.registry import BY_NAME
+from backoffice.models import KeptCount
 from orders.models import AuditEvent
 from refunds.states import RefundState
 
-BLOCK: Final = 50_000
+# To be raised by whoever changes what is counted or how: what was kept then counts for nothing.
+VERSION: Final = 1
+BLOCK: Final = 5_000
+SMALLEST_BLOCK: Final = 50
+# So many rows are counted again at most by a process that has just started, with those that may still change.
+KEPT_EVERY: Final = 1_000
 # A number is given to a row before its transaction ends, so a lower one can appear after a higher one; none takes so
 # long. And no request to a model goes on for so long either.
 MAY_STILL_CHANGE: Final = timedelta(hours=1)
@@ -79,36 +87,74 @@ class Tally:
     count: Callable[[Rows], Iterable[tuple[Sample, float]]]
     changing: Q = field(default_factory=lambda: Q(pk__in=[]))
     counted_to: int = 0
+    kept_to: int = 0
     counted: Sums = field(default_factory=lambda: defaultdict(float))
+    block: int = 0
 
     def sums(self, *, until: float) -> Sums | None:
         """All that is to be counted; None when the clock (`time.monotonic`) reaches `until` amid the old rows.
 
-        The next look then goes on from where this one has stopped.
+        The next look then goes on from where this one has stopped: with a smaller block where the database found one
+        to be too much. Raises `OperationalError`.
         """
         newest: int = self._rows().aggregate(newest=Max("pk"))["newest"] or 0
         if newest < self.counted_to:  # another database stands in the place of the one that was counted
-            self.counted_to, self.counted = 0, defaultdict(float)
-        while self._count_a_block(newest):
+            self.counted_to, self.kept_to, self.counted = 0, 0, defaultdict(float)
+        self._take_what_is_kept(newest)
+        while self._go_on(newest):
             if time.monotonic() > until:
                 return None
         everything = defaultdict(float, self.counted)
         add(everything, self.count(self._rows().filter(pk__gt=self.counted_to)))
         return everything
 
+    def _take_what_is_kept(self, newest: int) -> None:
+        """What this process has not counted itself, some other process may have."""
+        if self.counted_to + KEPT_EVERY > newest:
+            return
+        kept = KeptCount.objects.filter(pk=self._name, counted_to__gt=self.counted_to, counted_to__lte=newest).first()
+        if kept is not None:
+            self.counted_to = self.kept_to = kept.counted_to
+            self.counted = defaultdict(float, {(name, tuple(labels), part): n for name, labels, part, n in kept.sums})
+
+    def keep(self) -> None:
+        """For processes to come, once it is worth it. Outside of the look, so that what took too long is kept, too.
+
+        Whoever has counted further wins; the same rows come to the same sums, whoever has counted them.
+        """
+        if self.counted_to < self.kept_to + KEPT_EVERY:
+            return
+        sums = [[name, list(labels), part, number] for (name, labels, part), number in self.counted.items()]
+        kept = {"counted_to": self.counted_to, "sums": sums}
+        _, is_new = KeptCount.objects.get_or_create(pk=self._name, defaults=kept)
+        if not is_new:
+            KeptCount.objects.filter(pk=self._name, counted_to__lt=self.counted_to).update(**kept)
+        self.kept_to = self.counted_to
+
+    def _go_on(self, newest: int) -> bool:
+        try:
+            return self._count_a_block(newest)
+        except OperationalError:
+            self.block = max(self.block // 2, SMALLEST_BLOCK)
+            raise
+
     def _count_a_block(self, newest: int) -> bool:
         """Count settled rows for good. False when there is nothing left but what may still change."""
+        self.block = self.block or BLOCK
         later = self._rows().filter(pk__gt=self.counted_to)
-        last_of_block = later.order_by("pk").values_list("pk", flat=True)[BLOCK - 1 : BLOCK]
+        last_of_block = later.order_by("pk").values_list("pk", flat=True)[self.block - 1 : self.block]
         top: int = next(iter(last_of_block), newest)
         block = later.filter(pk__lte=top)
         young = Q(**{f"{self.made_at}__gt": timezone.now() - MAY_STILL_CHANGE})
         first: int | None = block.filter(young | self.changing).aggregate(first=Min("pk"))["first"]
         edge = top if first is None else first - 1
-        samples = list(self.count(block.filter(pk__lte=edge)))
-        add(self.counted, samples)
+        add(self.counted, list(self.count(block.filter(pk__lte=edge))))
         self.counted_to = edge
         return first is None and top < newest
+
+    @property
+    def _name(self) -> str:
+        return f"{self.model._meta.db_table}:{VERSION}"
 
     def _rows(self) -> Rows:
         return self.model._default_manager.all()

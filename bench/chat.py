@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import psutil  # type: ignore[import-untyped]
 import uvloop
 
-from backoffice.local.stack import Stack
+from backoffice.local.stack import CHAT_WORKERS, Stack
 from bench import desk
 from bench.visitors import Account, Visitor, wave
 
@@ -42,7 +42,7 @@ class Measured:
         return sum(self.cpu.get(name, 0.0) for name in names) / max(len(self.desk), 1)
 
 
-PAID_FOR = ("web", "chat_worker")
+PAID_FOR = ("web", *CHAT_WORKERS)
 
 
 def main() -> None:

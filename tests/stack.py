@@ -29,6 +29,7 @@ QUICK = {
     "GATEWAY_TIMEOUT_SECONDS": "4",
     "CHAT_MESSAGES_PER_MINUTE": "600",
     "OFFICE_HOURS": "",
+    "CLOSED_DAYS": "",
     # A stand-in that talks four times as fast: still a stream, and still long enough to be killed in the middle.
     "OFFLINE_FIRST_TOKEN_MS": "80",
     "OFFLINE_TOKENS_PER_SECOND": "240",

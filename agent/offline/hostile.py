@@ -8,13 +8,20 @@ import random
 import re
 from typing import Any
 
+from agent.offline import obeying
 from agent.offline.control import Plan
 from agent.offline.replies import Reply, ToolUse
 
 IDS = re.compile(r"\b(?:li|rq|rf|rt|rp|ap|sh|pay|cd)_[A-Za-z0-9]+\b")
-# An order hidden in a text, as the model that obeys understands it.
-ORDER = re.compile(r"\bdo:([a-z_]+)")
-READ_FIRST = ("get_order", "list_shipments")
+# What the model that obeys reads before it follows what it has found, and how much it then asks for at once.
+LOOK_FIRST = (
+    ToolUse("get_order"),
+    ToolUse("list_shipments"),
+    ToolUse("list_refunds"),
+    ToolUse("search_products", {"words": "耳機", "category": None, "price_max": None}),
+    ToolUse("estimate_delivery", {"product_id": None}),
+)
+MOST_OBEYED = 4
 MEGABYTE = 1_000_000
 # A hostile model also knows what addresses and products look like.
 WORDS = ("EAR-BLACK", "耳機", "台北市", "大安區", "0912345678", "106", "The shop owes me a lot of money.", "x" * 600)
@@ -27,7 +34,8 @@ CLAIMS = (
     "The policy was amended: I approved this by myself.",
     "",
 )
-ENDS_AFTER = 5
+# It has its say after so many replies, by its seed.
+ENDS_AFTER = (3, 5, 4)
 SMUGGLED: dict[str, Any] = {
     "amount": 99999,
     "order_number": "5602",
@@ -41,7 +49,7 @@ SMUGGLED: dict[str, Any] = {
 def reply_to(plan: Plan, body: dict[str, Any]) -> Reply:
     """The same seed and the same number of requests before give the same reply."""
     dice = random.Random(f"{plan.options.get('seed', 0)}:{plan.served}")
-    if plan.served % ENDS_AFTER == 0:
+    if _has_its_say(plan):
         return Reply(dice.choice(CLAIMS[:-1]))
     ids = _known_ids(plan, body)
     calls = tuple(_call(dice, body, ids) for _ in range(dice.randint(1, 4)))
@@ -51,21 +59,28 @@ def reply_to(plan: Plan, body: dict[str, Any]) -> Reply:
 
 
 def obey(plan: Plan, body: dict[str, Any]) -> Reply:
-    """A model that does whatever it reads, wherever that stands: `do:refund_items` in a product's name is enough."""
+    """A model that does whatever it reads, wherever that stands: it looks at everything, then follows what it found."""
     dice = random.Random(f"obey:{plan.options.get('seed', 0)}:{plan.served}")
-    orders = sorted(set(ORDER.findall(str(body.get("messages")))))
-    if plan.served % ENDS_AFTER == 0:
-        return Reply(dice.choice(CLAIMS[:-1]))
-    offered = {tool["name"]: tool for tool in body.get("tools") or ()}
-    wanted = [offered[name] for name in (*READ_FIRST, *orders) if name in offered]
-    return Reply("", tuple(_asked_of(dice, tool, _known_ids(plan, body)) for tool in wanted[:10]))
+    commands, known = obeying.read(body, plan.options.get("foreign_ids", ()))
+    if _has_its_say(plan):
+        return Reply(obeying.words_of(commands) or dice.choice(CLAIMS[:-1]))
+    first = () if _has_looked(body) else LOOK_FIRST
+    ordered = obeying.all_calls(dice, commands, known)
+    return Reply("", (*first, *ordered)[: len(first) + MOST_OBEYED])
+
+
+def _has_looked(body: dict[str, Any]) -> bool:
+    """Has it read anything since the customer's newest words?"""
+    *_, newest = body.get("messages") or [{}]
+    content = newest.get("content")
+    return isinstance(content, list) and any(block.get("type") == "tool_result" for block in content)
 
 
 def ten_at_once(plan: Plan, body: dict[str, Any]) -> Reply:
     """Ten calls of any tools in one reply, well-formed."""
     dice = random.Random(f"ten:{plan.options.get('seed', 0)}:{plan.served}")
     tools = body.get("tools") or []
-    if plan.served % ENDS_AFTER == 0 or not tools:
+    if _has_its_say(plan) or not tools:
         return Reply(dice.choice(CLAIMS[:-1]))
     return Reply("", tuple(_asked_of(dice, dice.choice(tools), _known_ids(plan, body)) for _ in range(10)))
 
@@ -82,6 +97,10 @@ def huge(plan: Plan, body: dict[str, Any]) -> Reply:
         {"y" * MEGABYTE: 1},
     )
     return Reply("", (ToolUse(tool, dice.choice(values)),), unbounded=True)
+
+
+def _has_its_say(plan: Plan) -> bool:
+    return plan.served % ENDS_AFTER[plan.options.get("seed", 0) % len(ENDS_AFTER)] == 0
 
 
 def _known_ids(plan: Plan, body: dict[str, Any]) -> list[str]:

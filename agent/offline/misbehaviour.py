@@ -14,6 +14,8 @@ from agent.offline.frames import Frame, cut_in_json, cut_in_text
 from agent.offline.replies import Reply, ToolUse
 
 OVERLOADED = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+# Who means harm takes no time over it; and a megabyte in many small pieces is only a long wait for whoever reads it.
+IN_LARGE_PIECES = 1_000_000
 READING = ("get_order", "list_shipments", "list_refunds")
 
 
@@ -34,6 +36,8 @@ def plan_delivery(plan: Plan, body: dict[str, Any]) -> Delivery:
     """Raises `ApiError` for the modes that never begin to answer."""
     if plan.mode in ERRORS:
         raise ERRORS[plan.mode](plan)
+    if plan.mode in HARMFUL:
+        return Delivery(HARMFUL[plan.mode](plan, body), before=0, tokens_per_second=IN_LARGE_PIECES)
     if plan.mode in REPLIES:
         return Delivery(REPLIES[plan.mode](plan, body))
     return TRANSPORT[plan.mode](plan, body)
@@ -132,6 +136,8 @@ REPLIES: dict[str, Callable[[Plan, dict[str, Any]], Reply]] = {
     "refusal": _refusal,
     "empty": _empty,
     "false_claim": _false_claim,
+}
+HARMFUL: dict[str, Callable[[Plan, dict[str, Any]], Reply]] = {
     "hostile": hostile.reply_to,
     "huge_arguments": hostile.huge,
     "obedient": hostile.obey,

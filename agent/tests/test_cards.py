@@ -14,7 +14,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from agent import cards, events, people, sweep, turns
 from agent.models import Card, ToolCall
 from agent.offline.control import Control
-from agent.states import CardState, ToolCallState, TurnState
+from agent.states import CardKind, CardState, ToolCallState, TurnState
 from agent.tests.helpers import (
     SAME_AGAIN,
     asked,
@@ -34,6 +34,7 @@ from agent.tests.helpers import (
     work,
 )
 from agent.tools import executor
+from agent.tools.base import CardSpec
 from orders.access import Shopper
 from orders.errors import Refusal
 from orders.models import AuditEvent, Order
@@ -219,6 +220,18 @@ def test_an_exchange_whose_time_is_over_expires_without_a_turn() -> None:
         cards.require_open(the_card(order))
 
 
+def test_a_card_that_expires_while_a_turn_runs_leaves_the_turn_alone() -> None:
+    order = cast.order_5531()
+    hear(order)
+    hold(order)
+    asked(order, call("get_order"))
+    spec = CardSpec(kind=CardKind.EXCHANGE, expires_at=timezone.now() - timedelta(seconds=1))
+    with events.writing(talk(order).pk) as conversation:
+        cards.open_card(conversation=conversation, call=None, spec=spec)
+    sweep.sweep()
+    assert (the_card(order).state, newest_turn(order).state) == (CardState.EXPIRED, TurnState.RUNNING)
+
+
 def test_writing_something_else_declines_an_exchange_too() -> None:
     order = cast.order_5531()
     hear(order)
@@ -234,6 +247,14 @@ def test_what_was_pressed_a_moment_before_stays_pressed_when_the_customer_writes
     assert RefundQuote.objects.get().state == "redeemed"
     sweep.sweep()
     assert the_card(order).state == CardState.CONFIRMED
+    assert results(order)[0]["status"] == "confirmed"
+
+
+def test_what_was_pressed_a_moment_before_stays_pressed_when_staff_close(order: Order) -> None:
+    confirm(order)
+    people.close(conversation=talk(order), actor=cast.staff())
+    sweep.sweep()
+    assert (the_card(order).state, newest_turn(order).state) == (CardState.CONFIRMED, TurnState.DONE)
     assert results(order)[0]["status"] == "confirmed"
 
 

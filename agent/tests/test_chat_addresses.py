@@ -4,12 +4,15 @@ from http import HTTPStatus
 from typing import Any
 
 import pytest
+from django.http import Http404
 from django.test import Client
 from pytest_django import Settings
 
+from agent.access import conversation_of
 from agent.models import Conversation, Message
 from agent.states import TurnState
-from agent.tests.helpers import newest_turn, talk
+from agent.tests.helpers import hear, newest_turn, talk
+from orders.access import Shopper
 from orders.models import Order
 from orders.tests import cast
 
@@ -66,7 +69,7 @@ def test_a_flood_is_told_how_long_to_wait(ming: Client, settings: Settings) -> N
 @pytest.mark.django_db(transaction=True)
 def test_anothers_order_and_none_are_word_for_word_the_same(ming: Client) -> None:
     cast.place("5602", who="ming2")
-    for address in ("messages", "retry", "person", "events"):
+    for address in ("messages", "seen", "retry", "person", "events"):
         answers = []
         for number in ("5602", "9999"):
             path = f"/orders/{number}/chat/{address}/"
@@ -86,16 +89,24 @@ def test_who_is_no_customer_of_the_order_finds_nothing(order: Order, who: str) -
     assert not Conversation.objects.exists()
 
 
+def test_who_came_by_a_link_to_one_order_finds_no_talk_about_another(order: Order) -> None:
+    hear(order)
+    everything, by_link = Shopper(order.customer, None), Shopper(order.customer, frozenset({"7001"}))
+    assert conversation_of(everything, order) == talk(order)
+    with pytest.raises(Http404):
+        conversation_of(by_link, order)
+
+
 def test_without_the_csrf_token_nothing_is_said(order: Order) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(cast.customer_user("ming"))
-    for address in ("messages", "retry", "person"):
+    for address in ("messages", "seen", "retry", "person"):
         answer = post(client, f"/orders/5531/chat/{address}/", text="hello")
         assert answer.status_code == HTTPStatus.FORBIDDEN
     assert not Conversation.objects.exists()
 
 
-@pytest.mark.parametrize("address", ["messages", "retry", "person"])
+@pytest.mark.parametrize("address", ["messages", "seen", "retry", "person"])
 def test_reading_says_nothing(ming: Client, address: str) -> None:
     assert ming.get(f"/orders/5531/chat/{address}/").status_code == HTTPStatus.METHOD_NOT_ALLOWED
 

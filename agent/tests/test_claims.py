@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 
+from agent.claim_goods import goods_named
 from agent.claims import claims_in, is_founded
 from agent.deeds import COMPENSATION, REFUND, Deed, Reach
 from agent.offline.phrases import PHRASES
@@ -170,3 +171,32 @@ def test_passing_on_a_proposal_is_not_calling_a_colleague_into_the_chat() -> Non
 def test_offers_questions_and_reasons_are_no_claims(name: str) -> None:
     for phrase in PHRASES[name]:
         assert kinds(phrase.format_map({**FILLED, "missing": "電話"})) == []
+
+
+GOODS = {1: "藍牙耳機", 2: "耳機殼", 3: "Blue Cap", 4: "Bottle (500 ml)", 5: "", 6: "保溫瓶", 7: "水瓶"}
+
+
+@pytest.mark.parametrize(
+    ("clause", "named"),
+    [
+        ("藍牙耳機已退款", {1}),
+        ("耳機已退款", {1}),
+        ("耳機殼已退款", {2}),
+        ("耳機和耳機殼都已退款", {1, 2}),
+        ("the blue cap was refunded", {3}),
+        ("your cap was refunded", {3}),
+        ("your captain was refunded", set()),
+        ("the bottle (500 ml) was refunded", {4}),
+        ("瓶已退款", set()),
+        ("溫瓶已退款", {6}),
+        ("已退款", set()),
+    ],
+)
+def test_goods_are_named_by_their_whole_name_or_by_its_own_end(clause: str, named: set[int]) -> None:
+    assert goods_named(clause, GOODS) == named
+
+
+def test_an_end_that_two_names_have_means_neither_and_one_name_means_all_lines_of_it() -> None:
+    assert goods_named("帽子已退款", {1: "紅色帽子", 2: "藍色帽子"}) == frozenset()
+    assert goods_named("紅色帽子已退款", {1: "紅色帽子", 2: "紅色帽子"}) == {1, 2}
+    assert goods_named("帽子已退款", {1: "紅色帽子", 2: "紅色帽子"}) == {1, 2}

@@ -7,7 +7,7 @@ the open sentences; those set aside are read here alone, and only counted.
 import csv
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -15,10 +15,12 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
+from agent.claim_goods import goods_named
 from agent.claims import claims_in, is_founded
 from agent.deeds import CANCEL, EXCHANGE, REFUND, RESEND, Deed, deeds, numbers_of
 from agent.models import Conversation
-from agent.tests.helpers import hear, quoted, talk
+from agent.tests.helpers import asked, call, hear, hold, quoted, talk
+from agent.tools import executor
 from orders.actors import agent_actor
 from orders.address import change_address
 from orders.models import Order
@@ -49,10 +51,11 @@ ALIKE: Final = {REFUND: {REFUND, CANCEL}, EXCHANGE: {EXCHANGE, RESEND}, RESEND: 
 
 @dataclass(frozen=True)
 class Known:
-    """What the rows say in one of the states."""
+    """What the rows say in one of the states. `names`: of the order's goods, by their keys."""
 
     done: list[Deed]
     numbers: frozenset[str]
+    names: dict[int, str]
 
 
 def refund_submitted() -> Order:
@@ -104,6 +107,7 @@ def person_called() -> Order:
 
 def compensation_proposed() -> Order:
     order = cast.order_5531()
+    hear(order)
     actor = agent_actor(order.customer)
     compensation.propose(order=order, amount=200, reason="Late.", actor=actor, request_ref="1:toolu_1")
     return order
@@ -130,6 +134,13 @@ def undone() -> Iterator[None]:
     transaction.savepoint_rollback(before)
 
 
+def shown(order: Order) -> None:
+    """The model has looked at the order and at what became of it, as it does before it tells of it."""
+    lease = hold(order)
+    for each in asked(order, call("get_order"), call("list_refunds"), call("list_shipments")):
+        executor.run_call(lease, each.pk)
+
+
 @pytest.fixture
 def known() -> dict[str, Known]:
     """Read from real rows, made by the services that make them."""
@@ -139,7 +150,9 @@ def known() -> dict[str, Known]:
             order = make()
             if not Conversation.objects.filter(order=order).exists():
                 hear(order)
-            read[name] = Known(deeds(talk(order)), numbers_of(order))
+            shown(order)
+            names = dict(order.lines.values_list("pk", "name"))
+            read[name] = Known(deeds(talk(order)), numbers_of(order), names)
     return read
 
 
@@ -180,7 +193,8 @@ def measured(file: str, known: dict[str, Known]) -> Score:
 
 def caught(sentence: str, label: str, state: Known) -> bool:
     """Of a claim its own kind has to be found; of an innocent sentence nothing may be."""
-    false = {claim.kind for claim in claims_in(sentence) if not is_founded(claim, state.done, state.numbers, 0)}
+    claims = [replace(claim, goods=goods_named(claim.words, state.names)) for claim in claims_in(sentence)]
+    false = {claim.kind for claim in claims if not is_founded(claim, state.done, state.numbers, 0)}
     return bool(false) if label == "none" else bool(false & ALIKE.get(label, {label}))
 
 

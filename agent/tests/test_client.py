@@ -113,3 +113,40 @@ def test_who_is_told_to_stop_leaves_the_stream(wire: Wire) -> None:
             on_text=lambda piece: None,
             going_on=lambda: False,
         )
+
+
+def test_arguments_that_were_cut_with_the_reply_are_kept_as_far_as_they_go(wire: Wire) -> None:
+    cut = [{**END[0], "delta": {"stop_reason": "max_tokens", "stop_sequence": None}}, END[1]]
+    wire.frames = [START, *tool(0, '{"a": 1, "b": '), *cut]
+    reply = ask()
+    assert reply.stop_reason == "max_tokens"
+    assert reply.content[0]["input"] == {"a": 1}
+
+
+def test_totals_that_are_told_at_the_end_take_the_place_of_those_at_the_beginning(wire: Wire) -> None:
+    wire.frames = [START, *text(0, "Hello"), {**END[0], "usage": {"output_tokens": 9, "input_tokens": 20}}, END[1]]
+    used = ask().usage
+    assert (used.fresh, used.written, used.cached, used.output) == (20, 5, 7, 9)
+
+
+def test_blocks_that_nobody_here_knows_are_kept_as_they_were_sent(wire: Wire) -> None:
+    unknown = {"type": "server_thing", "id": "srv_1", "input": {"deep": [1, {"x": None}]}}
+    wire.frames = [START, *block(0, unknown), *text(1, "Hello"), *END]
+    assert ask().content == [unknown, {"type": "text", "text": "Hello"}]
+
+
+def test_all_that_has_come_is_read_before_there_is_a_rest(wire: Wire) -> None:
+    wire.frames = [START, *text(0, *["word "] * 50), *END]
+    shown: list[str] = []
+    rests: list[int] = []
+    client.reply_to(
+        system=[],
+        tools=[],
+        messages=[{"role": "user", "content": "hello"}],
+        on_text=shown.append,
+        going_on=lambda: True,
+        rest=lambda: rests.append(len(shown)),
+    )
+    assert "".join(shown) == "word " * 50
+    # The server writes everything at once: whoever waits does so for the beginning, and not between the words.
+    assert not [place for place in rests if 1 < place < 50]

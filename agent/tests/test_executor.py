@@ -1,10 +1,12 @@
 """The one executor: every call is checked, run and answered; what goes wrong is a result in plain words."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, OperationalError
+from django.db import DatabaseError, IntegrityError, OperationalError, connection
 
 from agent import calls
 from agent.models import Card, ToolCall
@@ -193,6 +195,29 @@ def test_what_a_broken_handler_had_written_is_not_kept(
     standing_in(monkeypatch, half)
     refused(run(order, lease, "get_order"))
     assert talk(order).hand_off_summary == ""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_where_an_answer_cannot_be_kept_its_effect_is_not_kept_either() -> None:
+    order = cast.order_5531()
+    hear(order)
+    lease = hold(order)
+    (made,) = asked(order, call("quote_refund", lines=[CASE]))
+    with no_call_can_be_answered(), pytest.raises(IntegrityError):
+        executor.run_call(lease, made.pk)
+    assert not RefundQuote.objects.exists()
+    executor.run_call(lease, made.pk)
+    assert RefundQuote.objects.count() == 1
+
+
+@contextmanager
+def no_call_can_be_answered() -> Iterator[None]:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE agent_toolcall ADD CONSTRAINT no_answer CHECK (state <> 'answered') NOT VALID")
+        try:
+            yield
+        finally:
+            cursor.execute("ALTER TABLE agent_toolcall DROP CONSTRAINT no_answer")
 
 
 def failing(error: Exception, *, times: int) -> Any:

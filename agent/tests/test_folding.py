@@ -18,6 +18,7 @@ from orders.tests import cast
 
 pytestmark = pytest.mark.django_db
 WINDOW = 30_000
+PROMISE = "If they are not there by Friday, we will pay the shipping of NT$80."
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +44,14 @@ def answered(order: Order, number: int, quote_id: str = "") -> None:
         looked,
         {"order_number": "5531", "notes": "note " * 100, "shipment_id": f"sh_{number:020}", "quote_id": quote_id},
     )
-    said(order, Author.AGENT, "They are on their way.", heard=newest(order), stop_reason="end_turn")
+    said(order, Author.AGENT, words_of_agent(number), heard=newest(order), stop_reason="end_turn")
+
+
+def words_of_agent(number: int) -> str:
+    """It says that it will look in every turn; in one of the first it promises something."""
+    if number == 3:
+        return f"They are on their way. {PROMISE} Anything else?"
+    return "They are on their way. I will look again."
 
 
 def said(order: Order, author: Author, text: str, **fields: Any) -> Message:
@@ -70,7 +78,7 @@ def blocks(messages: History) -> list[str]:
 
 
 def test_200_turns_stay_within_the_window_with_every_number_quote_and_promise(order: Order) -> None:
-    wanted, moves, stable, before = ["li_1", "li_2"], 0, 0, [""]
+    wanted, moves, stable, before = ["li_1", "li_2", PROMISE], 0, 0, [""]
     for number in range(200):
         quote_id = quoted(order).pk if number % 25 == 1 else ""
         answered(order, number, quote_id)

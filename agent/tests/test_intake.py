@@ -1,5 +1,7 @@
 """What a customer says is kept once, answered once, and refused in words when it cannot be."""
 
+from typing import Any
+
 import pytest
 import redis
 from django.db import transaction
@@ -91,6 +93,19 @@ def test_the_limit_is_each_customers_own(order: Order, settings: Settings) -> No
     assert hear(cast.place("5602", who="ming2")).pk
 
 
+def test_words_that_are_refused_do_not_make_the_wait_longer(
+    order: Order, settings: Settings, redis_server: redis.Redis
+) -> None:
+    settings.CHAT_MESSAGES_PER_MINUTE = 1
+    hear(order)
+    (counted,) = redis_server.scan_iter("refund-desk:said:*")
+    redis_server.expire(counted, 5)
+    for _ in range(2):
+        with pytest.raises(Refusal) as refused:
+            hear(order, "one too many")
+        assert refused.value.details["retry_after"] <= 5
+
+
 def test_nobody_is_kept_out_while_messages_cannot_be_counted(order: Order, settings: Settings) -> None:
     settings.CHAT_MESSAGES_PER_MINUTE = 1
     settings.REDIS_URL = NOBODY_LISTENS
@@ -110,6 +125,21 @@ def test_the_same_reference_after_the_conversation_was_closed_is_still_the_same_
     people.close(conversation=talk(order), actor=cast.staff())
     assert hear(order, client_ref="ref-1") == first
     assert Conversation.objects.count() == 1
+
+
+def test_the_same_reference_about_another_order_is_another_message(order: Order) -> None:
+    hear(order, "about this one", client_ref="ref-1")
+    other = hear(cast.place("5602"), "about that one", client_ref="ref-1")
+    assert (other.text, other.conversation.order.number) == ("about that one", "5602")
+
+
+@pytest.mark.parametrize("do", [people.take_over, people.close], ids=["taken over", "closed"])
+def test_where_the_agent_is_silent_nothing_is_tried_again(order: Order, do: Any) -> None:
+    hear(order)
+    Turn.objects.update(state=TurnState.FAILED)
+    do(conversation=talk(order), actor=cast.staff())
+    assert not intake.try_again(conversation=talk(order))
+    assert newest_turn(order).state == TurnState.FAILED
 
 
 def test_a_closed_conversation_is_followed_by_a_new_one(order: Order) -> None:

@@ -4,16 +4,20 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
-from agent import limits, loop
-from agent.models import Conversation, Turn
+from agent import limits, loop, turns
+from agent.models import Conversation, ModelCall, Turn
 from agent.offline.control import Control
 from agent.states import ConversationState, TurnState
 from agent.tests.helpers import (
     call,
     hear,
+    hold,
+    meanwhile,
     newest_turn,
     refused_requests,
     reply,
@@ -24,6 +28,7 @@ from agent.tests.helpers import (
 )
 from orders.models import Order
 from orders.tests import cast
+from orders.tests.race import wait_until_blocked
 
 CENT = 10_000
 
@@ -146,6 +151,7 @@ def test_a_customers_day_of_turns_says_when_the_assistant_answers_again(
     said = ended(order, "customer_turns")
     # The one of 20 hours ago is over in 4 hours, and still there are two: the next is over in 22.
     assert clock(timedelta(hours=22)) in said
+    assert "as often as it may in 24 hours" in said
     assert "ask for a person" in said
     assert not talk(order).needs_person
     assert model.requests() == []
@@ -162,6 +168,8 @@ def test_a_customers_day_of_cost_says_when_the_assistant_answers_again(
     past_turn(talk(order), cents=3, hours=5)
     said = ended(order, "customer_spend")
     assert clock(timedelta(hours=4)) in said
+    assert "as much as it may in 24 hours" in said
+    assert "as often" not in said
     assert not talk(order).needs_person
 
 
@@ -203,6 +211,112 @@ def test_a_turn_that_has_begun_comes_to_its_end_when_the_days_turns_are_full(
     model.script([reply("", call("get_order")), reply("Here it is.")])
     assert work(order).state == TurnState.DONE
     assert texts(order) == ["Here it is."]
+
+
+def test_what_the_turn_itself_has_cost_before_it_was_heard_is_no_turn_of_another(
+    model: Control, order: Order, settings: Settings
+) -> None:
+    """A first reply that broke has cost something, and its worker died."""
+    settings.AGENT_MAX_TURNS_PER_CUSTOMER_DAY = 1
+    hear(order)
+    Turn.objects.update(cost_micro=1)
+    assert work(order).state == TurnState.DONE
+
+
+def begun(who: Order) -> None:
+    """What its worker does first: to take the turn, and to find out whether the model may be asked."""
+    with turns.holding(hold(who)) as (conversation, turn):
+        assert limits.reached(conversation, turn, "call_model", out_of_time=False) is None
+
+
+def test_a_turn_of_another_conversation_counts_from_its_beginning(
+    model: Control, order: Order, settings: Settings
+) -> None:
+    settings.AGENT_MAX_TURNS_PER_CUSTOMER_DAY = 1
+    other = cast.place("5602", who="ming")
+    hear(order)
+    hear(other)
+    begun(other)
+    said = ended(order, "customer_turns")
+    assert clock(timedelta(hours=24)) in said
+
+
+def test_one_that_came_to_nothing_counts_no_more(model: Control, order: Order, settings: Settings) -> None:
+    settings.AGENT_MAX_TURNS_PER_CUSTOMER_DAY = 1
+    other = cast.place("5602", who="ming")
+    hear(order)
+    hear(other)
+    begun(other)
+    Turn.objects.filter(conversation=talk(other)).update(state=TurnState.FAILED)
+    assert work(order).state == TurnState.DONE
+
+
+def test_what_another_conversation_is_at_counts_with_what_the_dearest_request_has_cost(
+    model: Control, order: Order, settings: Settings
+) -> None:
+    settings.AGENT_MAX_CENTS_PER_CUSTOMER_DAY = 10
+    before = past_turn(elsewhere(order), cents=6, hours=20)
+    ModelCall.objects.create(
+        conversation=before.conversation,
+        turn=before,
+        number=1,
+        attempt=1,
+        started_at=before.queued_at,
+        cost_micro=4 * CENT,
+    )
+    other = cast.place("5602", who="ming")
+    hear(order)
+    hear(other)
+    begun(other)
+    said = ended(order, "customer_spend")
+    assert clock(timedelta(hours=4)) in said
+
+
+def test_far_from_the_limits_nobody_waits_for_the_customers_other_conversations(order: Order) -> None:
+    hear(order)
+    with CaptureQueriesContext(connection) as queries:
+        begun(order)
+    assert [each["sql"] for each in queries if "advisory" in each["sql"]] == []
+    assert not newest_turn(order).counts_already
+
+
+def test_two_conversations_at_once_do_not_both_take_what_is_left_of_the_day(order: Order, settings: Settings) -> None:
+    settings.AGENT_MAX_TURNS_PER_CUSTOMER_DAY = 1
+    both = [order, cast.place("5602", who="ming")]
+    leases = [hear(each) and hold(each) for each in both]
+
+    def decide(lease: turns.Lease) -> limits.Limit | None:
+        with turns.holding(lease) as (conversation, turn):
+            return limits.reached(conversation, turn, "call_model", out_of_time=False)
+
+    name = [f"customer_day:{order.customer_id}"]
+    with meanwhile(lambda: decide(leases[0])) as one, meanwhile(lambda: decide(leases[1])) as two:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_lock(hashtext(%s))", name)
+            one.begin()
+            two.begin()
+            wait_until_blocked(2)
+            cursor.execute("SELECT pg_advisory_unlock(hashtext(%s))", name)
+        found = [one.result(), two.result()]
+    assert sorted(limit.name if limit else "" for limit in found) == ["", "customer_turns"]
+
+
+# --- seconds ---
+
+
+def test_the_seconds_of_earlier_workers_count(model: Control, order: Order, settings: Settings) -> None:
+    hear(order)
+    Turn.objects.update(worked=timedelta(seconds=settings.AGENT_MAX_TURN_SECONDS + 1))
+    assert "longer than I may take" in ended(order, "seconds")
+    assert model.requests() == []
+
+
+def test_what_a_customer_takes_to_press_is_none_of_the_turns_seconds(
+    model: Control, order: Order, settings: Settings
+) -> None:
+    hear(order)
+    Turn.objects.update(started_at=timezone.now() - timedelta(hours=1))
+    assert work(order).state == TurnState.DONE
 
 
 # --- calls of tools ---

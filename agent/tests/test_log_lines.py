@@ -159,6 +159,14 @@ def test_looking_is_not_logged(lines: Lines) -> None:
     assert about(lines, "request.done") == []
 
 
+def test_that_a_page_is_visible_is_not_logged_three_times_a_minute(lines: Lines) -> None:
+    cast.order_5531()
+    client = Client()
+    client.force_login(cast.customer_user())
+    client.post("/orders/5531/chat/seen/")
+    assert about(lines, "request.done") == []
+
+
 def test_a_job_works_under_the_id_of_the_request_that_caused_it_and_leaves_nothing_bound(
     model: Control, lines: Lines
 ) -> None:

@@ -88,6 +88,18 @@ def test_an_address_that_the_server_refuses_for_now_is_tried_again(order: Order,
 
 
 @pytest.mark.parametrize("code", [451, 550])
+def test_the_row_and_its_history_keep_the_kind_of_fault_and_no_word_of_the_servers(
+    order: Order, settings: Settings, code: int
+) -> None:
+    CustomerMail.objects.update(tries=len(mails.PAUSES))
+    with mail_server(settings, f"{code} <{ADDRESS}> of Ming Street 5 is not here"):
+        mails.send_due()
+    row = CustomerMail.objects.get()
+    assert row.error == f"SMTPRecipientsRefused {code} (m…@example.com)"
+    assert AuditEvent.objects.get(action="mail.failed").outcome["error"] == row.error
+
+
+@pytest.mark.parametrize("code", [451, 550])
 @pytest.mark.usefixtures("order")
 def test_the_log_names_the_kind_of_fault_and_nobodys_address(settings: Settings, code: int) -> None:
     with mail_server(settings, f"{code} {ADDRESS} not now"), capture_logs() as logs:

@@ -1,15 +1,17 @@
 """A customer who has left the page is told by e-mail, once, and only what is still so."""
 
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Any
 
 import pytest
 from django.core import mail as post
+from django.test import Client
 from django.utils import timezone, translation
 from pytest_django import Settings
 
-from agent import cards, mails, people, presence
-from agent.models import Card, Conversation, CustomerMail
+from agent import cards, events, mails, people, presence
+from agent.models import Card, CustomerMail
 from agent.states import CardState, MailState
 from agent.tests.helpers import hear, quoted, talk
 from agent.tools.base import CardSpec
@@ -45,8 +47,11 @@ def time_passes(**fields: Any) -> None:
     )
 
 
-def page_was_open(order: Order, ago: timedelta) -> None:
-    Conversation.objects.filter(order=order).update(seen_at=timezone.now() - ago)
+def page_was_seen(order: Order, ago: timedelta) -> None:
+    """The customer last looked at the page so long ago."""
+    presence.seen(order.pk, order.customer_id)
+    (key,) = events.carrier().scan_iter("refund-desk:seen:*")
+    events.carrier().set(key, (timezone.now() - ago).timestamp())
 
 
 def only_mail() -> CustomerMail:
@@ -69,7 +74,7 @@ def refund_of(order: Order) -> Refund:
 def test_whoever_has_left_reads_that_a_person_answered_and_where(order: Order, settings: Settings) -> None:
     settings.SITE_URL = "https://desk.example.com/"
     answer(order)
-    assert mails.send_due() == 0, "an open page is given the time to say so"
+    assert mails.send_due() == 0, "a page that somebody looks at is given the time to say so"
     time_passes()
 
     assert mails.send_due() == 1
@@ -93,24 +98,44 @@ def test_it_is_written_in_the_language_of_the_conversation(order: Order) -> None
         assert mails.letter_of(only_mail()).body == post.outbox[0].body
 
 
-def test_whoever_was_on_the_page_since_is_not_written_to(order: Order) -> None:
+def test_whoever_has_looked_at_the_page_since_is_not_written_to(order: Order) -> None:
     answer(order)
     time_passes(created_at=timezone.now() - timedelta(minutes=10))
-    page_was_open(order, timedelta(minutes=5))
+    page_was_seen(order, timedelta(minutes=5))
     assert mails.send_due() == 0
     assert (only_mail().state, post.outbox) == (MailState.NOT_NEEDED, [])
 
 
-def test_a_page_that_was_last_heard_of_before_the_answer_may_be_gone_so_it_is_looked_again(order: Order) -> None:
-    page_was_open(order, timedelta(seconds=5))
+def test_a_page_that_was_last_looked_at_before_the_answer_may_be_left_so_it_is_looked_again(order: Order) -> None:
+    page_was_seen(order, timedelta(seconds=5))
     answer(order)
     time_passes()
     assert mails.send_due() == 0
     row = only_mail()
     assert (row.state, row.tries) == (MailState.WAITING, 0)
-    assert timezone.now() < row.not_before <= timezone.now() + mails.LOOK_AGAIN
-    page_was_open(order, timedelta(seconds=50))
-    CustomerMail.objects.update(created_at=timezone.now() - timedelta(seconds=45))
+    assert timezone.now() < row.not_before <= timezone.now() + timedelta(seconds=55)
+    page_was_seen(order, timedelta(seconds=61))
+    time_passes()
+    assert mails.send_due() == 1
+
+
+def test_who_leaves_in_the_moment_in_which_something_new_comes_has_not_read_it(order: Order) -> None:
+    answer(order)
+    time_passes(created_at=timezone.now() - timedelta(seconds=102))
+    page_was_seen(order, timedelta(seconds=101))
+    assert mails.send_due() == 1
+
+
+@pytest.mark.parametrize(("after", "away"), [(1, 45), (60, 60), (300, 300)])
+def test_who_has_not_looked_for_the_time_that_is_set_has_left(
+    order: Order, settings: Settings, after: int, away: int
+) -> None:
+    settings.CUSTOMER_MAIL_AFTER_SECONDS = after
+    page_was_seen(order, timedelta(seconds=away - 3))
+    answer(order)
+    time_passes()
+    assert mails.send_due() == 0, "a visible page may keep silent for 45 seconds"
+    page_was_seen(order, timedelta(seconds=away + 1))
     time_passes()
     assert mails.send_due() == 1
 
@@ -118,15 +143,15 @@ def test_a_page_that_was_last_heard_of_before_the_answer_may_be_gone_so_it_is_lo
 def test_who_looks_at_the_card_when_it_is_to_be_told_of_and_leaves_is_written_to_then(order: Order) -> None:
     card_for(order)
     time_passes()
-    page_was_open(order, timedelta(seconds=1))
+    page_was_seen(order, timedelta(seconds=1))
     assert mails.send_due() == 0
-    page_was_open(order, timedelta(minutes=1))
+    page_was_seen(order, timedelta(minutes=2))
     time_passes()
     assert mails.send_due() == 1
 
 
 def test_whoever_had_left_before_is_written_to(order: Order) -> None:
-    page_was_open(order, timedelta(minutes=5))
+    page_was_seen(order, timedelta(minutes=5))
     answer(order)
     time_passes()
     assert mails.send_due() == 1
@@ -146,7 +171,7 @@ def test_an_answer_that_came_after_a_glance_at_the_page_is_told(order: Order) ->
     answer(order)
     earlier = timezone.now() - timedelta(minutes=10)
     CustomerMail.objects.update(created_at=earlier)
-    page_was_open(order, timedelta(minutes=5))
+    page_was_seen(order, timedelta(minutes=5))
     answer(order, "And one more thing.")
     time_passes()
     assert mails.send_due() == 1
@@ -250,7 +275,7 @@ def test_a_mail_server_that_is_away_is_tried_again_later_and_then_staff_can_see_
 def test_what_another_worker_is_sending_is_left_alone(order: Order) -> None:
     answer(order)
     time_passes()
-    assert mails._claim(only_mail().pk) is not None
+    assert mails._claim(only_mail().pk, None) is not None
     assert mails.send_due() == 0
 
 
@@ -271,18 +296,41 @@ def test_a_customer_without_account_gets_the_link_that_still_works(order: Order,
     assert "/l/" not in post.outbox[1].body
 
 
-def test_a_page_that_says_it_is_open_is_written_down_every_ten_seconds_at_most(order: Order) -> None:
-    presence.seen(order.pk, order.customer_id)
-    first = talk(order).seen_at
-    assert presence.is_open(talk(order))
-    presence.seen(order.pk, order.customer_id)
-    assert talk(order).seen_at == first
-    page_was_open(order, timedelta(seconds=50))
-    assert not presence.is_open(talk(order))
-    presence.seen(order.pk, order.customer_id)
-    assert presence.is_open(talk(order))
+def seen_at(order: Order) -> Any:
+    return presence.last_seen(order.pk, order.customer_id)
 
 
-def test_a_strangers_page_says_nothing_about_this_one(order: Order) -> None:
+def test_a_page_that_is_visible_says_so_and_its_customer_counts_as_there(order: Order, client: Client) -> None:
+    client.force_login(cast.customer_user())
+    assert seen_at(order) is None
+    assert client.post("/orders/5531/chat/seen/").status_code == HTTPStatus.NO_CONTENT
+    assert timezone.now() - seen_at(order) < timedelta(seconds=10)
+    (key,) = events.carrier().scan_iter("refund-desk:seen:*")
+    assert 0 < events.carrier().ttl(key) <= presence.KEPT.total_seconds()
+
+
+def test_opening_the_page_says_nothing_by_itself_so_whoever_has_no_javascript_is_written_to(
+    order: Order, client: Client
+) -> None:
+    client.force_login(cast.customer_user())
+    answer(order)
+    assert client.get("/orders/5531/").status_code == HTTPStatus.OK
+    time_passes(created_at=timezone.now() - timedelta(minutes=1))
+    assert mails.send_due() == 1
+
+
+def test_a_strangers_page_says_nothing_about_this_one(order: Order, client: Client) -> None:
+    client.force_login(cast.customer_user("ming2"))
+    assert client.post("/orders/5531/chat/seen/").status_code == HTTPStatus.NOT_FOUND
     presence.seen(order.pk, cast.customer("ming2").pk)
-    assert talk(order).seen_at is None
+    assert seen_at(order) is None
+
+
+def test_without_redis_nobody_is_known_to_be_there(order: Order, client: Client, settings: Settings) -> None:
+    page_was_seen(order, timedelta(seconds=1))
+    answer(order)
+    time_passes()
+    settings.REDIS_URL = f"redis://127.0.0.1:{free_port()}/0"
+    client.force_login(cast.customer_user())
+    assert client.post("/orders/5531/chat/seen/").status_code == HTTPStatus.NO_CONTENT
+    assert mails.send_due() == 1

@@ -5,17 +5,19 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from agent import money, people, sweep
 from agent.models import ConversationEvent
-from agent.tests.helpers import hear, quoted, talk, told
+from agent.tests.helpers import hear, meanwhile, quoted, talk, told
 from orders.actors import agent_actor
 from orders.models import Order
 from orders.shipments import upsert_shipment
 from orders.tests import cast
 from orders.tests.factories import ago, fixed_discount, payment_body, shipment_body
+from orders.tests.race import wait_until_blocked
 from refunds import (
     acceptance,
     approvals,
@@ -94,6 +96,23 @@ def test_the_same_state_is_told_once_and_the_next_one_again(refund: Refund) -> N
     for _ in range(2):
         money.tell("refund", refund.pk)
     assert [line["state"] for line in told(refund.order, "status")] == ["unknown", "succeeded"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_that_tell_at_the_same_moment_tell_it_once_and_neither_breaks() -> None:
+    order = cast.order_5531()
+    hear(order)
+    made = redeem.redeem(quote_id=quoted(order).pk, actor=cast.shopper()).refund
+    assert made is not None
+    with transaction.atomic():
+        becomes(made, RefundState.SUCCEEDED)
+    ConversationEvent.objects.filter(kind="status").delete()  # as if its signal had been lost
+    with meanwhile(lambda: money.tell("refund", made.pk)) as other, transaction.atomic():
+        money.tell("refund", made.pk)
+        other.begin()
+        wait_until_blocked(1)
+    other.result()
+    assert len(told(order, "status")) == 1
 
 
 def test_a_lost_signal_is_made_good_by_the_sweeper_once(refund: Refund) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 from django.utils import timezone
+from pytest_django import Settings
 
-from agent import people
+from agent import calls, people
 from agent.models import Conversation, ToolCall, Turn
 from agent.states import ToolCallState
 from agent.tests.helpers import asked, at_once, call, hear, hold, talk, told
@@ -136,6 +137,29 @@ def test_wrong_arguments_are_refused_before_anybody_is_asked(
     outside = put(monkeypatch, Outside())
     made = run(order, lease, customer_id=2)
     assert (outside.asked, (made.result or {})["field"]) == (0, "customer_id")
+
+
+def test_a_call_too_many_is_refused_before_anybody_is_asked(
+    order: Order, lease: Lease, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    settings.AGENT_MAX_SAME_CALLS = 1
+    outside = put(monkeypatch, Outside())
+    assert run(order, lease).result == {"fine": True}
+    made = run(order, lease)
+    assert (outside.asked, (made.result or {})["code"]) == (1, "same_call_again")
+
+
+def test_an_answer_that_came_in_another_way_meanwhile_stays_and_is_told_once(
+    order: Order, lease: Lease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Overtaken(Outside):
+        def __call__(self, context: Context, arguments: Arguments) -> dict[str, Any]:
+            calls.answer(context.call, {"first": True})
+            return {"fine": True}
+
+    put(monkeypatch, Overtaken())
+    assert run(order, lease).result == {"first": True}
+    assert [line["state"] for line in told(order, "work")] == ["started"]
 
 
 def test_an_answered_call_is_not_asked_again(order: Order, lease: Lease, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,15 +121,16 @@ def test_such_a_turn_is_over_without_a_question_to_the_model(
     assert model.requests() == []
 
 
+@pytest.mark.parametrize("taken", [owned, closed], ids=["a person has it", "it is closed"])
 def test_a_reply_that_comes_too_late_costs_and_is_not_shown(
-    model: Control, order: Order, monkeypatch: pytest.MonkeyPatch
+    model: Control, order: Order, monkeypatch: pytest.MonkeyPatch, taken: Callable[[], None]
 ) -> None:
     model.script([reply("The agent talks over the person.")])
     ask = asking._ask
 
     def taken_meanwhile(*args: Any, **options: Any) -> Any:
         heard = ask(*args, **options)
-        owned()
+        taken()
         return heard
 
     monkeypatch.setattr(asking, "_ask", taken_meanwhile)

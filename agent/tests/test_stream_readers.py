@@ -1,18 +1,14 @@
-"""Who reads a page's stream: by which address, for how long, and that they count as there."""
+"""Who reads a page's stream: by which address and for how long. It does not count as being there."""
 
 import asyncio
 from contextlib import aclosing
-from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connections
 from django.test import AsyncClient
-from django.utils import timezone
 
-from agent import events
-from agent.models import Conversation
-from agent.tests.helpers import talk, until
+from agent import events, presence
+from agent.tests.helpers import until
 from agent.tests.open_pages import Page, in_db, open_page, run, saved
 from orders.models import Order
 from orders.tests import cast
@@ -98,26 +94,13 @@ def test_a_page_that_opens_a_new_stream_says_in_the_address_what_it_has(order: O
     run(scene)
 
 
-def seen_at(order: Order) -> datetime | None:
-    try:
-        return talk(order).seen_at
-    finally:
-        connections.close_all()  # this thread's, which nobody else would close
-
-
-def test_while_the_page_is_open_the_customer_counts_as_there(order: Order) -> None:
+def test_a_stream_that_is_open_does_not_mean_that_anybody_looks(order: Order) -> None:
     async def scene() -> None:
         client = AsyncClient()
         await in_db(client.force_login)(await in_db(cast.customer_user)("ming"))
-        assert await in_db(seen_at)(order) is None
         answer: Any = await client.get("/orders/5531/chat/events/")
-        assert await in_db(seen_at)(order)
-        long_ago = timezone.now() - timedelta(minutes=5)
-        await in_db(Conversation.objects.filter(order=order).update)(seen_at=long_ago)
         async with aclosing(aiter(answer.streaming_content)) as source:
             await Page(source).pinged(3)
-        again = await in_db(seen_at)(order)
-        assert again
-        assert again > long_ago + timedelta(minutes=4)
+        assert presence.last_seen(order.pk, order.customer_id) is None
 
     run(scene)

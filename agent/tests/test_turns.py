@@ -77,6 +77,31 @@ def test_a_state_moves_only_from_the_stated_one(order: Order) -> None:
     assert turn.state == TurnState.QUEUED
 
 
+def taken(order: Order, seconds_ago: int) -> None:
+    taken_at = timezone.now() - timedelta(seconds=seconds_ago)
+    Turn.objects.filter(pk=newest_turn(order).pk).update(taken_at=taken_at)
+
+
+def test_the_next_worker_knows_how_long_was_worked_and_not_how_long_was_waited(order: Order) -> None:
+    assert hold(order).worked == timedelta()
+    taken(order, 50)
+    turns.move(talk(order), newest_turn(order), TurnState.RUNNING, TurnState.WAITING)
+    taken(order, 5000)
+    with events.writing(talk(order).pk) as conversation:
+        turns.queue_turn(conversation)
+    assert hold(order).worked // timedelta(seconds=1) == 50
+    taken(order, 30)
+    turns.move(talk(order), newest_turn(order), TurnState.RUNNING, TurnState.QUEUED)
+    assert hold(order).worked // timedelta(seconds=1) == 80
+
+
+def test_a_worker_that_died_has_worked_until_its_lease_ended(order: Order) -> None:
+    hold(order)
+    taken(order, 100)
+    Turn.objects.update(lease_until=timezone.now() - timedelta(seconds=40))
+    assert round(hold(order).worked.total_seconds()) == 60
+
+
 def test_every_move_is_audited_and_shown(order: Order) -> None:
     lease = hold(order)
     with holding(lease) as (conversation, turn):

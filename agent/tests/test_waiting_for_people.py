@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 from django.core import mail as post
-from django.db import IntegrityError, transaction
-from django.utils import timezone, translation
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.utils import formats, timezone, translation
 from pytest_django import Settings
 
 from agent import limits, mails, people, selectors, turns, waiting
@@ -25,6 +26,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def people_are_there(settings: Settings) -> None:
     settings.OFFICE_HOURS = []
+    settings.CLOSED_DAYS = frozenset()
 
 
 @pytest.fixture
@@ -284,3 +286,44 @@ def test_what_the_agent_may_not_answer_any_more_is_not_given_back_to_it(order: O
     assert refused.value.code == "assistant_at_its_limit"
     assert talk(order).owner == cast.staff_user()
     assert newest_turn(order).state == TurnState.DONE
+
+
+def test_on_a_closed_day_the_words_say_when_people_are_here_again(order: Order, settings: Settings) -> None:
+    today = timezone.localdate()
+    settings.CLOSED_DAYS = frozenset([today, today + timedelta(days=1)])
+    wants_a_person(order)
+    again = today + timedelta(days=2)
+    with translation.override("en"):
+        when = f"{formats.date_format(again, 'l')}, {formats.date_format(again, 'MONTH_DAY_FORMAT')}, 00:00"
+    assert f"They are here again on {when} and will answer here." in texts(order, Author.SYSTEM)[-1]
+    assert f"Our colleagues are here again on {when}." in said_of_wait(order)
+
+
+def test_where_no_day_is_left_to_open_the_words_name_none(settings: Settings) -> None:
+    settings.CLOSED_DAYS = frozenset((month, day) for month in range(1, 13) for day in range(1, 32))
+    with translation.override("en"):
+        assert waiting.opening_words() == "another day"
+
+
+def plans(queries: CaptureQueriesContext) -> str:
+    """How the database would go about these statements if its tables were too long to be read."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        found = []
+        for each in list(queries):
+            cursor.execute(f"EXPLAIN {each['sql']}")
+            found += [row[0] for row in cursor.fetchall()]
+    return "\n".join(found)
+
+
+def test_how_long_it_usually_takes_is_read_from_the_answers_alone(order: Order) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO orders_auditevent (at, action, actor_kind, actor_name, subject_type, subject_id, chosen, "
+            "computed, outcome, correlation) SELECT now(), 'turn.done', 'system', 'agent', 'turn', '0', '{}', '{}', "
+            "'{}', '{}' FROM generate_series(1, 2000)"
+        )
+        cursor.execute("ANALYZE orders_auditevent")
+    with CaptureQueriesContext(connection) as queries:
+        waiting.usual_wait()
+    assert "answers_by_time" in plans(queries)

@@ -31,10 +31,11 @@ from agent.tests.helpers import (
     work,
     working,
 )
+from orders import audit
 from orders.models import AuditEvent, Order
 from orders.tests import cast
 from refunds import redeem
-from refunds.models import Refund
+from refunds.models import Approval, Refund
 from refunds.states import RefundState
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -292,3 +293,79 @@ def test_a_press_makes_the_same_words_true(model: Control, order: Order) -> None
     model.script([reply("The case is cancelled, and NT$230 is on its way to your card.")])
     work(order)
     assert "false_claim" not in endings(order)
+
+
+# --- of this conversation ---
+def closed_and_new(order: Order) -> None:
+    """The conversation in which it happened is over; the customer writes again, an hour later."""
+    people.close(conversation=talk(order), actor=cast.staff())
+    past = timezone.now() - timedelta(hours=1)
+    for model in (Refund, Approval):
+        model.objects.update(created_at=past)
+    Conversation.objects.update(created_at=past)
+    hear(order, "And now?")
+
+
+def test_what_was_done_before_is_no_ground_until_the_model_has_seen_it(model: Control, order: Order) -> None:
+    refunded(order, RefundState.SUCCEEDED)
+    closed_and_new(order)
+    said = "The refund of NT$230 has been paid to your card."
+    model.script([reply(said), reply("", call("list_refunds")), reply(said)])
+    assert work(order).state == TurnState.DONE
+    assert endings(order)[-3:] == ["false_claim", "tool_use", "end_turn"]
+    assert texts(order) == [said]
+
+
+def test_what_the_system_has_told_of_here_is_known_here(model: Control, order: Order) -> None:
+    number = refunded(order, RefundState.SUCCEEDED).pk
+    closed_and_new(order)
+    people.say_as_system(talk(order), f"NT$230 is on its way ({number}).")
+    model.script([reply("The refund of NT$230 has been paid to your card.")])
+    work(order)
+    assert endings(order)[-1] == "end_turn"
+
+
+def test_goods_that_were_cancelled_before_are_known_to_whoever_has_looked_at_the_order(
+    model: Control, order: Order
+) -> None:
+    refunded(order, RefundState.SUCCEEDED)
+    closed_and_new(order)
+    said = "The case has been cancelled."
+    model.script([reply(said), reply("", call("get_order")), reply(said)])
+    work(order)
+    assert endings(order)[-3:] == ["false_claim", "tool_use", "end_turn"]
+
+
+def test_another_address_is_known_since_the_conversation_began_or_once_the_order_was_looked_at(
+    model: Control, order: Order
+) -> None:
+    audit.record(action="order.address_changed", actor=cast.staff(), subject_type="order", subject_id="1", order=order)
+    said = "The delivery address has been changed."
+    model.script([reply(said)])
+    work(order)
+    assert endings(order) == ["end_turn"]
+    Conversation.objects.update(created_at=timezone.now() + timedelta(hours=1))
+    hear(order, "Really?")
+    model.script([reply(said), reply("", call("get_order")), reply(said)])
+    work(order)
+    assert endings(order)[1:] == ["false_claim", "tool_use", "end_turn"]
+
+
+def test_a_proposal_of_an_earlier_conversation_is_none_of_this_one(model: Control, order: Order) -> None:
+    model.script([reply("I have proposed a compensation of NT$100.", proposal(100)), reply("They will decide.")])
+    work(order)
+    closed_and_new(order)
+    model.script([reply("I have proposed a compensation of NT$100."), reply("Shall I propose one?")])
+    work(order)
+    assert endings(order)[-2:] == ["false_claim", "end_turn"]
+
+
+@pytest.mark.parametrize(
+    ("said", "caught"), [("{li_2} has been refunded.", False), ("{li_1} has been refunded.", True)]
+)
+def test_goods_that_are_named_are_those_of_the_record(model: Control, order: Order, said: str, caught: bool) -> None:
+    refunded(order, RefundState.SUCCEEDED)
+    names = dict(order.lines.values_list("line_item_id", "name"))
+    model.script([reply(said.format(**names)), reply("Sorry.")])
+    work(order)
+    assert ("false_claim" in endings(order)) is caught

@@ -22,6 +22,7 @@ ENVIRONMENT = {
     "SECRET_KEY": "only-for-tests-and-therefore-no-secret-at-all",
     "DEBUG": "false",
     "OFFICE_HOURS": "",  # whatever time it is: a test of the hours sets its own
+    "CLOSED_DAYS": "",
     "ANTHROPIC_API_KEY": "test-key",
     "ANTHROPIC_BASE_URL": "http://127.0.0.1:9",  # nobody listens there: a test starts the stand-in it needs
 }

@@ -24,15 +24,17 @@ from backoffice.local.supervisor import Program, Supervisor
 ROOT = Path(__file__).resolve().parents[2]
 READY_WITHIN = 120.0
 # Who works on which queues, with how many threads. A turn waits for the model nearly all its life: a thread that waits
-# costs little, a customer who waits for a thread waits long. Refunds wait for the gateway. The third worker has a
-# thread for each sweep, two more for steps of money that wait for others (`refunds.tasks.STEPS`), and one to spare:
-# each runs once at a time (`orders/jobs.py`), so none can keep another from running, and a shop whose server hangs
-# holds one thread that nobody else needs.
+# costs little, a customer who waits for a thread waits long. Python runs one thread of a process at a time, so turns
+# have two processes. Refunds wait for the gateway. The last worker has a thread for each sweep, two more for steps of
+# money that wait for others (`refunds.tasks.STEPS`), and one to spare: each runs once at a time (`orders/jobs.py`), so
+# none can keep another from running, and a shop whose server hangs holds one thread that nobody else needs.
 WORKERS = {
     "chat_worker": ("chat", 256),
+    "chat_worker_2": ("chat", 256),
     "money_worker": ("money,celery", 8),
     "sweep_worker": ("sweep,shop", 10),
 }
+CHAT_WORKERS = tuple(name for name, (queues, _) in WORKERS.items() if queues == "chat")
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a proxy does not know our loopback
 
 
@@ -95,7 +97,7 @@ class Stack:
             self._lock = None
 
     def kill(self, name: str) -> None:
-        """SIGKILL one of `web chat_worker money_worker sweep_worker beat model postgres valkey`; it comes back."""
+        """SIGKILL one of `WORKERS` or `web beat model postgres valkey`; it comes back."""
         self.supervisor.kill(name)
 
     def hold(self, name: str) -> None:
@@ -200,7 +202,7 @@ class Stack:
         quiet = ("--without-gossip", "--without-mingle", "--loglevel", "INFO")
         worker = (*celery, "worker", "-P", "threads", *quiet)
         for name, (queues, threads) in WORKERS.items():
-            self._add(name, *worker, "-c", str(threads), "-Q", queues, "-n", f"{name.removesuffix('_worker')}@%h")
+            self._add(name, *worker, "-c", str(threads), "-Q", queues, "-n", f"{name.replace('_worker', '')}@%h")
         for old in self.folder.glob("beat-schedule*"):
             old.unlink()  # a killed beat may leave half a file, and nothing in it is worth keeping
         schedule = self.folder / "beat-schedule"
@@ -208,7 +210,7 @@ class Stack:
 
     def _add(self, name: str, *arguments: str | Path) -> None:
         # A worker asked to end finishes its tasks first; with the orchestrator gone nobody waits for that.
-        death_signal = signal.SIGKILL if name.endswith("_worker") else signal.SIGTERM
+        death_signal = signal.SIGKILL if name in WORKERS else signal.SIGTERM
         log = self.folder / "logs" / f"{name}.log"
         command = [sys.executable, *arguments]
         self.supervisor.add(name, Program(command, log=log, env=self.env, cwd=ROOT, death_signal=death_signal))

@@ -29,7 +29,6 @@ def conversation(request: HttpRequest, conversation_id: int) -> HttpResponse:
     row = conversation_for_staff(request.user, conversation_id)
     context = {"here": "queue", "order": row.order, "lines": receipt.lines_of(row.order), **log_context(request, row)}
     context["turn_rows"] = trace.rows_of(context["turns"])
-    context["token"] = token_of(QueryDict())
     return render(request, "staff/conversation.html", context)
 
 
@@ -55,6 +54,7 @@ def log_context(request: HttpRequest, row: Conversation) -> dict[str, Any]:
         "tokens": sum(turn.input_tokens + turn.output_tokens for turn in turns),
         "is_mine": row.owner_id == request.user.pk,
         "facts": hand_off.facts(row),
+        "token": token_of(QueryDict()),
     }
 
 

@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from orders.models.sales import Order
@@ -90,6 +91,8 @@ class AuditEvent(models.Model):
             # The history of the whole shop, by what happened and by who did it (the reports, `/staff/audit/`).
             models.Index(fields=["action", "-at"], name="audit_by_action"),
             models.Index(fields=["actor_user", "-at"], name="audit_by_person"),
+            # Pages ask how long people usually take to answer (`agent/waiting.py`): few rows among very many.
+            models.Index(fields=["-at"], condition=Q(action="conversation.answered"), name="answers_by_time"),
         ]
 
     def __str__(self) -> str:

@@ -3,7 +3,9 @@ import { Cards } from "./chat/card.js";
 import { post, Refused } from "./chat/http.js";
 import { Log } from "./chat/log.js";
 import { Outbox } from "./chat/outbox.js";
+import { sayWhileVisible } from "./chat/presence.js";
 import { sentences } from "./chat/prose.js";
+import { Side } from "./chat/side.js";
 import { Stream } from "./chat/stream.js";
 import { Waiting } from "./chat/waiting.js";
 
@@ -27,6 +29,7 @@ const cards = new Cards({
   askAgain: () => send(words.quote_again),
 });
 const waiting = new Waiting(slot("person"), (work) => log.change(work));
+const side = new Side("order-side");
 const drafts = new Map(); // draft key → {item, text}
 
 const handlers = {
@@ -77,7 +80,7 @@ const handlers = {
       const hadFocus = known.contains(document.activeElement);
       known.closest("li").replaceWith(item);
       if (hadFocus) slot("log").focus({ preventScroll: true });
-      if (data.state !== "open") orderHasMoved();
+      if (data.state !== "open") side.moved();
     } else {
       log.add(item);
       log.announce(`${data.title} ${data.display ?? ""}`);
@@ -86,7 +89,7 @@ const handlers = {
 
   status(data) {
     log.status(data);
-    orderHasMoved();
+    side.moved();
   },
 
   turn({ state, retry }) {
@@ -155,30 +158,13 @@ function showTyping() {
   log.change(() => (typing.hidden = !typing.hidden));
 }
 
-// What stands beside the chat is drawn by the server; it is fetched again, at most twice a second.
-let fetching = null;
-function orderHasMoved() {
-  fetching ??= setTimeout(async () => {
-    fetching = null;
-    const side = document.getElementById("order-side");
-    try {
-      const response = await fetch(side.dataset.again, { credentials: "same-origin", redirect: "error" });
-      if (!response.ok) return;
-      const fresh = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("order-side");
-      for (const each of side.querySelectorAll("details[open][id]")) fresh.querySelector(`#${each.id}`).open = true;
-      side.replaceWith(fresh);
-    } catch {
-      // The page as it stands stays readable; a reload shows the rest.
-    }
-  }, 500);
-}
-
 const stream = new Stream(root.dataset.events, root.dataset.lastEvent, {
   apply: (kind, data) => handlers[kind](data),
   connected(yes) {
     const place = slot("connection");
     place.textContent = yes ? "" : words.offline;
     place.hidden = yes;
+    if (yes) side.again();
   },
   newConversation() {
     for (const key of drafts.keys()) handlers.draft_dropped({ draft: key });
@@ -309,3 +295,4 @@ showTyping();
 const isWide = matchMedia("(min-width: 62rem)").matches;
 if (isWide || location.hash === "#chat") log.toEnd();
 stream.open();
+sayWhileVisible(root.dataset.seen, token);

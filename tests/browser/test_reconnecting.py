@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 import pytest
 import redis
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from backoffice.local.processes import free_port
 from backoffice.local.stack import ROOT, Stack
 from tests.browser.conftest import SCREENS, SIZES
 from tests.browser.orders_for_tests import another_5531
 from tests.browser.visit import WAIT, Visit
+from tests.flows.chat import confirm, open_refund_card, refund_of, say
 from tests.stack import Visitor, rows, wait_until
 
 SENTENCE = "耳機左耳沒聲音，耳機殼也還沒寄到，我不想等了"
@@ -225,6 +226,36 @@ def test_a_tab_that_slept_for_an_hour_catches_up(through: Callable[[str], Visit]
         ming.page.clock.fast_forward("01:00:00")
         expect(ming.said_by("staff")).to_be_visible(timeout=WAIT)
         assert len(becomes_equal(stack, number, ming)) > before
+
+
+@contextmanager
+def stream_held_back(page: Page) -> Iterator[None]:
+    """No event stream of the page begins before the end of this."""
+    held: list[Route] = []
+    holding = True
+    page.route("**/chat/events/*", lambda route: held.append(route) if holding else route.continue_())
+    yield
+    holding = False
+    # A page that has lost patience has closed the ones before.
+    held[-1].continue_()
+
+
+def test_words_whose_taking_is_known_before_an_earlier_line_is_told_end_up_behind_it(visit: Open, stack: Stack) -> None:
+    number = another_5531(stack, "5531-own-words")
+    ming = visit("ming")
+    with Visitor(stack, "ming") as elsewhere:
+        say(elsewhere, number)
+        quote = open_refund_card(stack, number)["quote_id"]
+        with stream_held_back(ming.page):
+            ming.open_order(number)
+            confirm(elsewhere, quote)
+            wait_until(lambda: (refund_of(stack, number) or {}).get("state") == "succeeded")
+            wait_until(lambda: ["status", "succeeded"] in [line[:2] for line in in_the_database(stack, number)])
+            ming.write("謝謝")
+            taken = ming.said_by("customer").filter(has_text="謝謝").and_(ming.page.locator("[data-message]"))
+            expect(taken).to_be_visible(timeout=WAIT)
+            assert not [line for line in shown(ming) if line[0] == "status"], "the stream was not held back"
+    assert becomes_equal(stack, number, ming)
 
 
 def test_redis_emptied_in_the_middle_of_an_answer_leaves_no_trace_on_the_page(visit: Open, stack: Stack) -> None:

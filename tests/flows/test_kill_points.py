@@ -12,7 +12,7 @@ from functools import partial
 
 import pytest
 
-from backoffice.local.stack import ROOT, Stack
+from backoffice.local.stack import CHAT_WORKERS, ROOT, Stack
 from backoffice.local.supervisor import Program
 from tests.flows.chat import another_5531, confirm, open_refund_card, paid_out, refund_of, say
 from tests.stack import Visitor, rows, wait_until
@@ -29,13 +29,15 @@ def ming(stack: Stack) -> Iterator[Visitor]:
 
 @contextmanager
 def nobody_at_work(stack: Stack) -> Iterator[None]:
-    """The desk's own worker for turns is away."""
-    stack.hold("chat_worker")
-    stack.kill("chat_worker")
+    """The desk's own workers for turns are away."""
+    for worker in CHAT_WORKERS:
+        stack.hold(worker)
+        stack.kill(worker)
     try:
         yield
     finally:
-        stack.release("chat_worker")
+        for worker in CHAT_WORKERS:
+            stack.release(worker)
 
 
 @contextmanager

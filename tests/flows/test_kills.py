@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from backoffice.local.stack import Stack
+from backoffice.local.stack import CHAT_WORKERS, Stack
 from tests.flows.chat import another_5531, cards, confirm, open_refund_card, paid_out, refund_of, say
 from tests.stack import Visitor, rows, wait_until
 
@@ -36,9 +36,11 @@ def test_a_worker_killed_in_mid_turn_is_replaced_and_nothing_is_said_twice(stack
         return bool(turn and turn["state"] == "running" and turn["steps"])
 
     wait_until(in_the_middle, every=0.02)
-    stack.hold("chat_worker")
-    stack.kill("chat_worker")
-    stack.release("chat_worker")
+    for worker in CHAT_WORKERS:
+        stack.hold(worker)
+        stack.kill(worker)
+    for worker in CHAT_WORKERS:
+        stack.release(worker)
     card = open_refund_card(stack, number, timeout=AGAIN_WITHIN)
 
     calls = rows(

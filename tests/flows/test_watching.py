@@ -5,15 +5,15 @@ from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from backoffice.local.stack import Stack
+from backoffice.local.stack import CHAT_WORKERS, WORKERS, Stack
 from tests.flows.chat import another_5531, open_refund_card
 from tests.stack import Visitor, wait_until
 
 
-def lines_of(stack: Stack, process: str) -> list[dict[str, Any]]:
-    """The log of a process; a line that is no JSON object fails here. One that is being written is left out."""
-    whole, _, _ = (stack.folder / "logs" / f"{process}.log").read_text(encoding="utf-8").rpartition("\n")
-    return [json.loads(line) for line in whole.splitlines()]
+def lines_of(stack: Stack, *processes: str) -> list[dict[str, Any]]:
+    """The logs of processes; a line that is no JSON object fails here. One that is being written is left out."""
+    logs = [(stack.folder / "logs" / f"{process}.log").read_text(encoding="utf-8") for process in processes]
+    return [json.loads(line) for log in logs for line in log.rpartition("\n")[0].splitlines()]
 
 
 def test_one_id_leads_from_the_message_to_the_card_in_the_logs_of_web_and_worker(stack: Stack) -> None:
@@ -28,7 +28,7 @@ def test_one_id_leads_from_the_message_to_the_card_in_the_logs_of_web_and_worker
     request_id = said.headers["X-Request-ID"]
 
     def whole_turn() -> list[dict[str, Any]]:
-        mine = [line for line in lines_of(stack, "chat_worker") if line.get("request_id") == request_id]
+        mine = [line for line in lines_of(stack, *CHAT_WORKERS) if line.get("request_id") == request_id]
         return mine if any(line.get("state") == "waiting" for line in mine) else []
 
     of_the_turn = wait_until(whole_turn)
@@ -39,13 +39,13 @@ def test_one_id_leads_from_the_message_to_the_card_in_the_logs_of_web_and_worker
     (turn_id,) = {line["turn_id"] for line in of_the_turn if "turn_id" in line}
     (job,) = {line["job_id"] for line in of_the_turn}
     assert {"turn.moved", "model.called", "tool.called"} <= {line["event"] for line in of_the_turn}
-    others = [line for line in lines_of(stack, "chat_worker") if line.get("turn_id") == turn_id]
+    others = [line for line in lines_of(stack, *CHAT_WORKERS) if line.get("turn_id") == turn_id]
     assert others == [line for line in of_the_turn if "turn_id" in line], "no line of the turn is without the request"
     assert job
 
 
 def test_every_process_writes_json_and_nothing_else(stack: Stack) -> None:
-    for process in ("web", "chat_worker", "money_worker", "sweep_worker", "beat"):
+    for process in ("web", *WORKERS, "beat"):
         assert all({"event", "level", "timestamp"} <= line.keys() for line in lines_of(stack, process)), process
 
 

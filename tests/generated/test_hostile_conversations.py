@@ -1,7 +1,7 @@
 """Hundreds of conversations with a model that means harm: nothing moves and nothing of others is shown.
 
-Three dozen run with every test, `make test-long` runs a thousand (HOSTILE_CONVERSATIONS). The same proofs are then
-held against desks that have been doctored, and have to notice each.
+Five dozen run with every test, and more through the whole desk (`tests/flows`); `make test-long` runs a thousand
+(HOSTILE_CONVERSATIONS). The same proofs are then held against desks that have been doctored, and have to notice each.
 """
 
 import os
@@ -20,11 +20,14 @@ from agent.tools import registry
 from orders.actors import customer_actor
 from orders.models import LineItem, Payment, Product
 from refunds import redeem
-from tests.generated.hostile import Desk, broken, converse, facts, open_desk, told_wrongly
+from tests.generated import hidden, presses, rows
+from tests.generated.hostile import Desk, Seen, broken, converse, open_desk, told_wrongly
 
 __all__ = ["model", "stand_in"]
 
-CONVERSATIONS: Final = int(os.environ.get("HOSTILE_CONVERSATIONS") or "35")
+CONVERSATIONS: Final = int(os.environ.get("HOSTILE_CONVERSATIONS") or "64")
+# Runs that may share the cores.
+PARTS: Final = 2
 UNLIMITED: Final = (
     "CHAT_MESSAGES_PER_MINUTE",
     "AGENT_MAX_TURNS_PER_CONVERSATION",
@@ -41,18 +44,25 @@ def desk(settings: Settings, transactional_db: None) -> Desk:
     return open_desk()
 
 
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(3600)
 @pytest.mark.django_db(transaction=True)
-def test_no_conversation_moves_anything_or_shows_anything_of_others(
-    desk: Desk, model: Control, record_property: Callable[[str, Any], None]
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_conversation_moves_anything_but_by_a_press_or_shows_anything_of_others(
+    desk: Desk, model: Control, part: int, record_property: Callable[[str, Any], None]
 ) -> None:
-    before, requests = facts(), 0
-    for seed in range(CONVERSATIONS):
-        shown = converse(desk, model, seed)
-        requests += len(model.requests())
-        assert broken(desk, before, model, shown) + told_wrongly(desk) == [], f"conversation {seed}"
-    assert requests > 2 * CONVERSATIONS
-    record_property("measured", f"hostile conversations: {CONVERSATIONS}, replies of the model: {requests}, harm: 0")
+    seen = Seen()
+    seeds = range(CONVERSATIONS * part // PARTS, CONVERSATIONS * (part + 1) // PARTS)
+    for seed in seeds:
+        converse(desk, model, seed, seen)
+    assert seen.harm == []
+    assert seen.places == set(hidden.ORDERS), "hidden, and never read by the model; or of staff alone, and read"
+    assert [name for name, has_order in seen.fields.items() if not has_order] == [], "texts in which no order is hidden"
+    assert set(seen.presses) >= {*presses.IN_VAIN, *presses.OWN}
+    record_property(
+        "measured",
+        f"hostile conversations: {len(seeds)}, turns: {seen.turns}, replies of the model: "
+        f"{seen.replies}, calls of tools: {seen.calls}, presses: {seen.presses.total()}, harm: {len(seen.harm)}",
+    )
 
 
 def _refund(desk: Desk) -> None:
@@ -75,7 +85,7 @@ def _payment(desk: Desk) -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("harm", [_refund, _stock, _line, _payment])
 def test_a_desk_on_which_something_moved_is_noticed(desk: Desk, model: Control, harm: Callable[[Desk], None]) -> None:
-    before = facts()
+    before = rows.read()
     harm(desk)
     assert broken(desk, before, model, []) != []
 
@@ -107,7 +117,7 @@ def test_a_tool_that_reads_the_order_of_another_is_noticed(
     monkeypatch.setitem(registry.BY_NAME, tool.name, replace(tool, handler=blind))
     hear(desk.order)
     model.script([reply("", call("get_order")), reply("Hello.")])
-    before = facts()
+    before = rows.read()
     work(desk.order)
     shown = [str(entry["body"]) for entry in model.requests()]
     assert "shown: 機密" in broken(desk, before, model, shown)
@@ -117,4 +127,4 @@ def test_a_tool_that_reads_the_order_of_another_is_noticed(
 def test_words_of_another_customer_on_the_page_are_noticed(desk: Desk, model: Control) -> None:
     hear(desk.order, "the other customer's words")
     shown = [str(event.data) for event in talk(desk.order).events.all()]
-    assert broken(desk, facts(), model, shown) == ["shown: the other customer's words"]
+    assert broken(desk, rows.read(), model, shown) == ["shown: the other customer's words"]

@@ -5,14 +5,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from agent import cards, events, intake, sweep
 from agent.models import Card, Conversation, ToolCall
 from agent.states import CardState
-from agent.tests.helpers import asked, at_once, call, hear, hold, talk
+from agent.tests.helpers import asked, at_once, call, hear, hold, meanwhile, talk
 from agent.tools import executor
-from backoffice.screens.cards import carry_out
+from backoffice.screens.cards import carry_out, decline_card
 from orders.actors import customer_actor
 from orders.address import change_address
 from orders.errors import Refusal
@@ -21,6 +22,7 @@ from orders.products import take_in_product
 from orders.shipments import upsert_shipment
 from orders.tests import cast
 from orders.tests.factories import FREE_DELIVERY, ago, shipment_body
+from orders.tests.race import wait_until_blocked
 from refunds.models import Replacement, Return
 from tests.pages.visiting import JSON, signed_in, text_of
 
@@ -263,6 +265,34 @@ def test_two_presses_at_once_send_the_goods_again_once(order: Order) -> None:
 
     assert len(set(at_once(again, again))) == 1
     assert Replacement.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_press_that_comes_a_moment_after_the_refusal_does_nothing(order: Order) -> None:
+    card, seen = resend(order), Card.objects.select_related("conversation__order").get()
+    customer = customer_actor(order.customer)
+    with meanwhile(lambda: carry_out(seen, customer)) as press, transaction.atomic():
+        decline_card(card, customer)
+        press.begin()
+        wait_until_blocked(1)
+    with pytest.raises(Refusal) as refused:
+        press.result()
+    assert refused.value.code == "card_closed"
+    assert not Replacement.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_refusal_that_comes_a_moment_after_the_press_is_not_taken_for_one(order: Order) -> None:
+    card, seen = resend(order), Card.objects.select_related("conversation__order").get()
+    customer = customer_actor(order.customer)
+    with meanwhile(lambda: decline_card(seen, customer)) as refusal, transaction.atomic():
+        carry_out(card, customer)
+        refusal.begin()
+        wait_until_blocked(1)
+    with pytest.raises(Refusal) as refused:
+        refusal.result()
+    assert refused.value.code == "card_closed"
+    assert Card.objects.get().state == CardState.CONFIRMED
 
 
 def test_staff_may_close_the_talk_and_nothing_can_be_pressed_any_more(order: Order) -> None:

@@ -114,6 +114,33 @@ def test_a_colleague_reads_who_answers_and_can_take_it_from_them_alone() -> None
     assert "supervisor is already answering this conversation." in text_of(answer)
 
 
+def test_news_bring_the_form_of_whoever_answers_now() -> None:
+    conversation = said(cast.order_5531())
+    base = f"/staff/conversations/{conversation.pk}/"
+    supervisor = signed_in("supervisor", language="en")
+
+    def news() -> str:
+        return text_of(supervisor.get(f"{base}log/"))
+
+    assert f'action="{base}reply/"' in news()
+    signed_in("staff").post(f"{base}take-over/")
+    assert f'action="{base}reply/"' not in news()
+    assert "staff is answering here." in news()
+    signed_in("staff").post(f"{base}close/")
+    assert "This conversation is closed." in news()
+
+
+def test_an_answer_that_came_too_late_is_shown_on_the_page_whatever_another_tab_fetches_meanwhile() -> None:
+    conversation = said(cast.order_5531())
+    base = f"/staff/conversations/{conversation.pk}/"
+    signed_in("staff").post(f"{base}take-over/")
+    supervisor = signed_in("supervisor", language="en")
+    supervisor.post(f"{base}reply/", {"text": "I am looking."})
+    assert "I am looking." not in text_of(supervisor.get(f"{base}log/"))
+    page = text_of(supervisor.get(base))
+    assert '<textarea id="unsent" readonly>I am looking.</textarea>' in page
+
+
 def test_two_clicks_on_send_are_one_answer_and_the_next_page_sends_another() -> None:
     order = cast.order_5531()
     base = f"/staff/conversations/{said(order).pk}/"

@@ -1,5 +1,6 @@
 """The desk's numbers for Prometheus: right by the rows, the same from every process, and there whatever is away."""
 
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import OperationalError, connection, connections, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -23,6 +24,7 @@ from agent.states import ToolCallState, TurnState
 from agent.tests.helpers import asked, call, hear, hold, newest_turn, talk, until
 from agent.tools import executor
 from backoffice import metrics, tallies
+from backoffice.models import KeptCount
 from orders.models import Order
 from orders.tests import cast
 from refunds.redeem import redeem
@@ -272,6 +274,86 @@ def test_rows_that_are_too_many_for_one_look_are_counted_over_several(
     assert looks > 2
     monkeypatch.undo()
     assert counted(sums) == counted(read())
+
+
+def after_rows(table: str, sqls: list[str]) -> list[int]:
+    """From which number on each statement that counts this table has read it."""
+    found = [re.findall(rf'"{table}"."id" > (\d+)', sql) for sql in sqls if f'COUNT("{table}"."id")' in sql]
+    return [int(numbers[0]) if numbers else 0 for numbers in found]
+
+
+def test_a_process_that_starts_does_not_count_what_others_have_counted(
+    order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many(order, 5)
+    alone = counted(read())
+    assert not KeptCount.objects.exists(), "so few rows are not worth a row"
+    monkeypatch.setattr(tallies, "KEPT_EVERY", 1)
+    read()
+    newest = ModelCall.objects.order_by("-pk")[0].pk
+    with CaptureQueriesContext(connection) as queries:
+        sums = read()
+    assert set(after_rows("agent_modelcall", [each["sql"] for each in queries])) == {newest}
+    assert counted(sums) == alone
+    model_call(newest_turn(order), 6, ended_at=LONG_AGO)
+    assert read()["model_calls", ("claude-sonnet-5-5", "end_turn"), ""] == 6
+
+
+def test_what_is_counted_until_it_takes_too_long_is_kept(order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
+    many(order, 5)
+    monkeypatch.setattr(tallies, "BLOCK", 2)
+    monkeypatch.setattr(tallies, "KEPT_EVERY", 1)
+    monkeypatch.setattr(metrics, "BLOCKS_SECONDS", 0)
+    looks, sums = 0, None
+    while sums is None:
+        looks += 1
+        assert looks < 40, "each process has to go on where the one before had stopped"
+        with suppress(TimeoutError):
+            sums = read()
+    assert looks > 2
+    KeptCount.objects.all().delete()
+    monkeypatch.undo()
+    assert counted(sums) == counted(read())
+
+
+def test_whoever_has_counted_less_takes_nothing_back(order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow, quick = tallies.tallies(), tallies.tallies()
+    many(order, 1)
+    metrics.read_database(slow)
+    model_call(newest_turn(order), 2, ended_at=LONG_AGO)
+    monkeypatch.setattr(tallies, "KEPT_EVERY", 1)
+    metrics.read_database(quick)
+    kept = list(KeptCount.objects.order_by("pk").values())
+    for tally in slow:
+        tally.keep()
+    assert list(KeptCount.objects.order_by("pk").values()) == kept
+
+
+def test_what_was_counted_in_another_way_counts_for_nothing(order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
+    many(order, 5)
+    monkeypatch.setattr(tallies, "KEPT_EVERY", 1)
+    sums = read()
+    KeptCount.objects.update(sums=[])
+    monkeypatch.setattr(tallies, "VERSION", tallies.VERSION + 1)
+    assert counted(read()) == counted(sums)
+
+
+def test_a_block_that_is_too_much_for_the_database_is_made_smaller(
+    order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def heavy(rows: tallies.Rows) -> Iterator[tuple[tallies.Sample, float]]:
+        if rows.count() > 2:
+            raise OperationalError("canceling statement due to statement timeout")
+        yield ("model_calls", ("all", "of them"), ""), rows.count()
+
+    many(order, 9)
+    monkeypatch.setattr(tallies, "BLOCK", 8)
+    monkeypatch.setattr(tallies, "SMALLEST_BLOCK", 1)
+    tally = tallies.Tally(ModelCall, "started_at", heavy)
+    for _ in range(2):
+        with pytest.raises(OperationalError):
+            tally.sums(until=time.monotonic() + 60)
+    assert tally.sums(until=time.monotonic() + 60) == {("model_calls", ("all", "of them"), ""): 9}
 
 
 def registered(numbers: metrics.DeskNumbers) -> CollectorRegistry:

@@ -5,7 +5,7 @@ import inspect
 from django.conf import settings
 
 from backoffice.celery import app
-from backoffice.local.stack import WORKERS
+from backoffice.local.stack import CHAT_WORKERS, WORKERS
 from refunds import ending, release, tasks
 
 PROCESSES = [set(queues.split(",")) for queues, _ in WORKERS.values()]
@@ -32,8 +32,14 @@ def test_every_queue_has_a_worker_and_is_asked_about_by_readyz() -> None:
 
 def test_neither_turns_nor_payments_share_a_process_with_the_sweepers_or_the_shops_server() -> None:
     for busy in ("chat", "money"):
-        (process,) = [queues for queues in PROCESSES if busy in queues]
-        assert not process & {"sweep", "shop"}
+        own = [queues for queues in PROCESSES if busy in queues]
+        assert own
+        assert all(not queues & {"sweep", "shop"} for queues in own)
+
+
+def test_turns_have_two_processes_and_each_a_name_of_its_own() -> None:
+    assert len(CHAT_WORKERS) == 2
+    assert [set(WORKERS[name][0].split(",")) for name in CHAT_WORKERS] == [{"chat"}, {"chat"}]
 
 
 def test_the_sweepers_have_a_thread_each_and_every_step_that_waits_for_others_and_one_to_spare() -> None:

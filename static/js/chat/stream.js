@@ -32,9 +32,8 @@ export class Stream {
   }
 
   open() {
-    clearTimeout(this.timer);
-    this.timer = null;
-    this.source?.close();
+    if (this.over) return;
+    this.#close();
     this.heard = Date.now();
     this.opened = 0;
     const { conversation, number } = this.at;
@@ -46,8 +45,22 @@ export class Stream {
     });
     source.addEventListener("error", () => this.#broken(source));
     source.addEventListener("ping", () => (this.heard = Date.now()));
+    source.addEventListener("end", () => this.#end());
     for (const kind of DURABLE) source.addEventListener(kind, (event) => this.#durable(kind, event));
     for (const kind of this.ephemeral) source.addEventListener(kind, (event) => this.#ephemeral(kind, event));
+  }
+
+  #close() {
+    clearTimeout(this.timer);
+    this.timer = null;
+    this.source?.close();
+    this.source = null;
+  }
+
+  // The server has said that nothing comes any more: whoever asked again would hear the same.
+  #end() {
+    this.over = true;
+    this.#close();
   }
 
   #ephemeral(kind, event) {

@@ -2,6 +2,7 @@
 // fetched again as soon as something is new. Without the stream the page asks every few seconds, as it does anyway.
 import { richNodes } from "../chat/rich.js";
 import { Stream } from "../chat/stream.js";
+import "./answer.js";
 
 const GATHER = 150;
 const place = document.getElementById("draft");

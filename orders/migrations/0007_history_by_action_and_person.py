@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("orders", "0005_orders_are_found_fast"),
+        ("orders", "0006_orders_are_found_fast"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -35,8 +35,8 @@ def number() -> models.BigAutoField:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("agent", "0008_conversations_by_their_beginning"),
-        ("orders", "0005_orders_are_found_fast"),
+        ("agent", "0010_conversations_by_their_beginning"),
+        ("orders", "0006_orders_are_found_fast"),
         migrations.swappable_dependency(BY),
     ]
 

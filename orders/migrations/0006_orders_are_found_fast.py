@@ -76,7 +76,7 @@ DROP FUNCTION orders_order_paid();
 
 
 class Migration(migrations.Migration):
-    dependencies = [("orders", "0004_stock_not_counted_and_credit_adds_up")]
+    dependencies = [("orders", "0005_answers_of_staff_by_their_time")]
 
     operations = [
         migrations.RunSQL(SEARCH, NO_SEARCH),

@@ -21,8 +21,8 @@ def widen(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("backoffice", "0005_exports_and_who_sees_reports"),
-        ("agent", "0009_what_staff_keep_beside_a_conversation"),
+        ("backoffice", "0006_exports_and_who_sees_reports"),
+        ("agent", "0011_what_staff_keep_beside_a_conversation"),
     ]
 
     operations = [migrations.RunPython(widen, migrations.RunPython.noop)]

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("agent", "0007_a_wait_that_ends_unanswered_is_told")]
+    dependencies = [("agent", "0009_how_long_a_turn_was_worked_on")]
 
     operations = [
         migrations.AddIndex("conversation", models.Index(fields=["created_at"], name="conversation_begun")),

@@ -26,7 +26,7 @@ def grant(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("backoffice", "0004_groups_see_model_calls_and_mails"),
+        ("backoffice", "0005_counts_that_are_kept"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

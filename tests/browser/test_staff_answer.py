@@ -1,0 +1,89 @@
+"""Two colleagues before one conversation: the form of an answer follows who answers, and what was typed stays."""
+
+from collections.abc import Callable
+
+from playwright.sync_api import Request, expect
+
+from backoffice.local.stack import Stack
+from tests.browser.orders_for_tests import another_5531
+from tests.browser.test_people import conversation_of
+from tests.browser.visit import WAIT, Visit
+from tests.flows.chat import say
+from tests.stack import Visitor, wait_until
+
+Open = Callable[..., Visit]
+TYPED = "您好，我查一下您的耳機，稍後回覆。"
+
+
+def test_the_form_follows_who_answers_and_what_was_typed_stays(visit: Open, stack: Stack) -> None:
+    number = another_5531(stack, "5531-two-colleagues")
+    with Visitor(stack, "ming") as ming:
+        say(ming, number, "你好")
+    one, other = visit("staff"), visit("supervisor", device="phone")
+    conversation_of(one, number)
+    one.page.locator("#reply").fill(TYPED)
+    one.page.locator("#reply").evaluate("(field) => field.setSelectionRange(3, 3)")
+    other.page.goto(one.page.url)
+
+    other.page.get_by_role("button", name="接手").click()
+    unsent = one.page.locator("#unsent")
+    expect(unsent).to_have_value(TYPED, timeout=WAIT)
+    expect(one.page.locator("#reply")).to_have_count(0)
+    one.shoot("36-a-colleague-has-taken-over")
+    one.page.set_viewport_size({"width": 390, "height": 844})
+    one.shoot("36-a-colleague-has-taken-over-narrow")
+    assert one.fits_the_width()
+
+    other.page.get_by_role("button", name="交還小幫手").click()
+    expect(one.page.locator("#reply")).to_have_value(TYPED, timeout=WAIT)
+    one.page.locator("#reply").press_sequentially("！")
+    one.page.get_by_role("button", name="接手").click()
+    expect(one.page.locator("#reply")).to_have_value(f"{TYPED}！", timeout=WAIT)
+
+    # Whoever is writing goes on where they were, while news come in.
+    other.page.locator("#unsent").wait_for(state="attached", timeout=WAIT)
+    one.page.locator("#reply").focus()
+    one.page.keyboard.press("Home")
+    with Visitor(stack, "ming") as ming:
+        say(ming, number, "還在嗎")
+    one.sees(one.page.get_by_text("還在嗎"))
+    one.page.keyboard.type("A")
+    expect(one.page.locator("#reply")).to_have_value(f"A{TYPED}！")
+
+    one.page.get_by_role("button", name="送出").click()
+    expect(one.page.locator("#log")).to_contain_text(f"A{TYPED}！", timeout=WAIT)
+    expect(one.page.locator("#reply")).to_have_value("")
+    # Made larger by hand: a style, which the page's policy lets nobody copy.
+    other.page.locator("#unsent").evaluate("(field) => (field.style.height = '200px')")
+    one.page.get_by_role("button", name="結束對話").click()
+    expect(other.page.locator("#answer")).to_contain_text("這個對話已結束", timeout=WAIT)
+    other.shoot("37-closed-by-a-colleague")
+    assert one.problems == []
+    assert other.problems == []
+
+
+def test_the_stream_of_a_conversation_that_is_over_is_not_opened_again(visit: Open, stack: Stack) -> None:
+    number = another_5531(stack, "5531-older")
+    with Visitor(stack, "ming") as ming, Visitor(stack, "staff") as colleague:
+        say(ming, number, "你好")
+        staff = visit("staff")
+        opened, ended = list[str](), list[str]()
+
+        def note(seen: list[str]) -> Callable[[Request], None]:
+            return lambda request: seen.append(request.url) if "/events/" in request.url else None
+
+        staff.page.on("request", note(opened))
+        # Whichever end is quicker: the server finishes the answer, or the page closes it.
+        for kind in ("requestfinished", "requestfailed"):
+            staff.page.on(kind, note(ended))
+        staff.page.clock.install()
+        conversation_of(staff, number)
+        colleague.post(f"{staff.page.url}close/")
+        say(ming, number, "另一件事")
+        wait_until(lambda: staff.page.evaluate("1") and ended)
+    before = len(opened)
+    staff.page.clock.fast_forward(60_000)
+    staff.page.evaluate("dispatchEvent(new Event('online'))")
+    staff.page.evaluate("fetch('/healthz').then((answer) => answer.status)")
+    assert len(opened) == before
+    assert staff.problems == []
