@@ -6,6 +6,7 @@ Every file that leaves is in the history (`export.made`): who, which list, how n
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import HttpResponse
 from django.utils import timezone, translation
@@ -64,7 +65,7 @@ def ask(*, kind: Kind, filters: dict[str, str], expected: int, actor: Actor) -> 
         )
     with transaction.atomic():
         # Two clicks are one question at a time: the person's own row is the lock.
-        type(user).objects.select_for_update(no_key=True).get(pk=user.pk)
+        User.objects.select_for_update(no_key=True).get(pk=user.pk)
         if Export.objects.filter(asked_by=user, state__in=UNFINISHED).count() >= AT_THE_SAME_TIME:
             raise Refusal(
                 "exports_under_way",

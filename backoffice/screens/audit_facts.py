@@ -85,7 +85,7 @@ def names_of(event: AuditEvent) -> dict[str, str]:
     """Everything that a sentence may name; a dash for what the event does not say."""
     found = {
         "who": actor_name(event) or str(event.get_actor_kind_display()),
-        "goods": listed(_goods(event)),
+        "goods": listed(_goods(event)) or _("goods of the order"),
         "amount": _amount(event),
         "to": _to(event),
         "because": _because(event),
@@ -200,9 +200,9 @@ def _links(event: AuditEvent, may: Mapping[str, Any]) -> list[Link]:
     turn = _number(event, "turn", "turn_id")
     links = []
     if talk and may["queue"]:
-        links.append(Link(_("Conversation"), reverse("staff-conversation", args=[talk])))
-    elif talk and may["records"]:
-        links.append(Link(_("Conversation"), reverse("admin:agent_conversation_change", args=[talk])))
+        links.append(Link(_("Open the conversation"), reverse("staff-conversation", args=[talk])))
+    elif talk and may["records"] and event.subject_type != "conversation":  # that is the record's own link
+        links.append(Link(_("Open the conversation"), reverse("admin:agent_conversation_change", args=[talk])))
     if talk and turn and may["trace"]:
         links.append(Link(_("The turn, step by step"), reverse("staff-turn", args=[talk, turn])))
     if may["records"]:

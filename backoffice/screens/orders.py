@@ -1,8 +1,9 @@
-"""Staff's orders: search, and one order with its goods, money, parcels and history."""
+"""Staff's page of one order: its goods, money, parcels, and the story of all three."""
 
 from collections.abc import Sequence
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
@@ -13,16 +14,18 @@ from agent.models import Conversation
 from backoffice.screens import approval_rows, receipt, refund_rows, replacement_rows, return_rows
 from backoffice.screens.choices import could_be_an_exception, is_lost, may_be_exchanged, rows_of, rules_of
 from backoffice.screens.gate import ORDERS, permissions_of, staff_screen
+from backoffice.screens.order_timeline import story_of
 from orders.access import order_for_staff
 from orders.address import anything_to_send
-from orders.models import AuditEvent, CustomerLink, Order, Payment
+from orders.models import CustomerLink, Order, Payment
 from orders.states import PICKUP_METHODS
 from orders.store_credit import balance
 from refunds import selectors
 from refunds.goods import UnitGroup, unit_groups
-from refunds.models import RefundPolicy
+from refunds.models import Refund, RefundPolicy
+from refunds.states import RELEASED
 
-TRAIL_LENGTH = 40
+EARLIER_REFUNDS = 5
 
 
 @never_cache
@@ -77,8 +80,16 @@ def money_context(order: Order) -> dict[str, Any]:
         "refunds_moving": any(refund.state in {"pending", "unknown"} for refund in refunds),
         "conversations": Conversation.objects.filter(order=order).select_related("owner"),
         "links": CustomerLink.objects.filter(order=order, revoked_at=None, expires_at__gt=timezone.now()),
-        "trail": AuditEvent.objects.filter(order=order).order_by("-at", "-id")[:TRAIL_LENGTH],
+        "earlier": earlier_refunds(order),
+        "story": story_of(order),
     }
+
+
+def earlier_refunds(order: Order) -> QuerySet[Refund]:
+    """The customer's newest refunds of other orders, with the goods and the reasons."""
+    others = Refund.objects.filter(order__customer=order.customer_id).exclude(order=order).exclude(state__in=RELEASED)
+    shown = others.select_related("order", "quote").prefetch_related("quote__lines__line_item")
+    return shown.order_by("-created_at", "-pk")[:EARLIER_REFUNDS]
 
 
 @never_cache

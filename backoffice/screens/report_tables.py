@@ -184,7 +184,7 @@ class Report:
             Headline(
                 _("Cost of a conversation"),
                 NOTHING if cost.each is None else dollars(cost.each),
-                _("%(sum)s in all") % {"sum": dollars(cost.micro)},
+                _("%(sum)s in all") % {"sum": dollars(cost.micro)} if cost.conversations else "",
                 change(cost.each, cost_before.each),
                 _(
                     "What the model has cost, by the price table, for each conversation that began in these days and "
@@ -352,8 +352,8 @@ class Report:
 # What a table is called in its address, and how it is made.
 TABLES: Final[Mapping[str, str]] = {
     "refunds-by-day": "refunds_by_day",
-    "refunds-by-reason": "refunds_by_reason",
     "conversations-by-day": "conversations_by_day",
+    "refunds-by-reason": "refunds_by_reason",
     "hand-offs": "hand_offs",
     "approvals-by-age": "approvals_by_age",
 }

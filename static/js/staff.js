@@ -30,10 +30,12 @@ document.body.addEventListener("input", (event) => {
   if (row && event.target.type !== "checkbox") row.querySelector('input[type="checkbox"]').checked = true;
 });
 
-for (const button of document.querySelectorAll("[data-copy]")) {
-  button.hidden = !navigator.clipboard;
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).value);
-    button.textContent = button.dataset.done;
-  });
-}
+// A dialog brings its own buttons, so the page listens for all of them.
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const field = document.getElementById(button.dataset.copy);
+  field.select();
+  await navigator.clipboard?.writeText(field.value);
+  button.textContent = button.dataset.done;
+});

@@ -122,7 +122,7 @@ def copy_until(model: type[Model], count: int) -> None:
     key = model._meta.pk
     assert key is not None
     rest = ", ".join(f'"{each.column}"' for each in model._meta.concrete_fields if each != key)
-    new = f"nextval(pg_get_serial_sequence('{model._meta.db_table}', '{key.column}'))"
+    new = f'(SELECT max("{key.column}") FROM {model._meta.db_table}) + n'
     if not isinstance(key, AutoField) and key.get_internal_type() != "BigAutoField":
         new = f"left(\"{key.column}\"::text, 20) || to_char({count} * 1000 + n, 'FM000000')"
     with connection.cursor() as cursor:

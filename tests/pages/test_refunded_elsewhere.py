@@ -56,7 +56,7 @@ def test_one_that_did_not_take_place_is_told_to_staff_alone_and_nobody_is_said_t
     assert "拒絕" not in shown
     assert "駁回" not in shown
     assert '<span class="badge ">這筆退款並未發生' in shown
-    assert "退款並未發生</span>" in shown[shown.index("trail") :]
+    assert "退款並未發生</span>" in shown[shown.index("timeline") :]
     refund.refresh_from_db()
     (share,) = refund_as_dict(refund)["to"]
     assert (share["by"], "PSP-1" in share["label"], "~" in share["label"]) == ("hand", True, False)
