@@ -1,4 +1,4 @@
-"""What stands around a conversation on its page: who looks and has read, the order, what can be offered and inserted."""
+"""What stands around a conversation on its page: who looks and has read, the order, what can be offered, inserted."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +29,7 @@ class Reader:
 
 
 def side(request: HttpRequest, row: Conversation) -> dict[str, Any]:
-    """The order beside the talk, and what only the page itself shows. The parts about money for those who may see them."""
+    """The order beside the talk, and what the page alone shows. What is about money is for those who may see it."""
     may = permissions_of(request.user)
     order = row.order
     context: dict[str, Any] = {

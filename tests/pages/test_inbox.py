@@ -107,6 +107,7 @@ def many(count: int, **changes: Any) -> None:
 
 
 def queries(browser: Client, path: str) -> int:
+    browser.get(path)  # the session remembers the view that was looked at last
     with CaptureQueriesContext(connection) as captured:
         assert browser.get(path).status_code == 200
     return len(captured)
@@ -117,7 +118,7 @@ def test_a_thousand_conversations_are_asked_for_as_often_as_ten() -> None:
     staff = signed_in("staff")
     many(10, needs_person=True)
     many(10)
-    few = [(staff.get(path), queries(staff, path))[1] for path in paths]
+    few = [queries(staff, path) for path in paths]
     many(MANY, needs_person=True)
     many(MANY)
     assert [queries(staff, path) for path in paths] == few
