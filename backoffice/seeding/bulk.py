@@ -32,7 +32,7 @@ def copy(model: type[Model], rows: Iterable[Mapping[str, Any]]) -> None:
         return
     if "id" not in rows[0] and model._meta.pk.get_internal_type() == "BigAutoField":
         fields = [field for field in fields if not field.primary_key]
-    columns = ", ".join(connection.ops.quote_name(field.column) for field in fields)
+    columns = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
     values = [_value_of(field) for field in fields]
     statement = f"COPY {connection.ops.quote_name(model._meta.db_table)} ({columns}) FROM STDIN"
     with connection.cursor() as cursor, cursor.copy(statement) as out:
