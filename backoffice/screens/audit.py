@@ -1,7 +1,7 @@
 """The history: one question, one search, and the story in sentences. Who gave back what, when, and why."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import QuerySet
@@ -95,4 +95,11 @@ def groups_of(events: Iterable[AuditEvent], request: HttpRequest, filters: Filte
         group.events.append(told(event, request.user, filters.question.subjects))
     for group in groups.values():
         group.events.sort(key=lambda each: (each.at, each.event.pk))
+        group.events = _each_reason_once(group.events)
     return list(groups.values())
+
+
+def _each_reason_once(events: list[Told]) -> list[Told]:
+    """One press confirms the quote and sets the refund off: the same words stand at the first of the two only."""
+    pairs = zip([None, *events], events, strict=False)
+    return [replace(each, quotes=()) if last and last.quotes == each.quotes else each for last, each in pairs]

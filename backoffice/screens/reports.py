@@ -35,6 +35,7 @@ def reports(request: HttpRequest) -> HttpResponse:
         "headlines": report.headlines(),
         "tables": report.tables(),
         "before": report.before,
+        "export": {"from": asked.period.first.isoformat(), "to": asked.period.last.isoformat()},
     }
     return render(request, "staff/reports.html", context)
 

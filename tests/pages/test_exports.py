@@ -44,7 +44,7 @@ def orders(count: int) -> None:
 
 
 def rows_of(answer: Any) -> list[list[str]]:
-    text = answer.getvalue().decode() if answer.streaming else answer.content.decode()
+    text = b"".join(answer).decode() if answer.streaming else answer.content.decode()
     assert text.startswith("\ufeff")
     assert text.count("\ufeff") == 1
     return list(csv.reader(StringIO(text[1:])))
