@@ -24,7 +24,7 @@ from orders.models import AuditEvent, Order
 from orders.prose import listed
 from orders.words import action_name, actor_name, shipping_name
 from refunds.models import Refund, Return
-from refunds.states import RefundState, ReturnState
+from refunds.states import OPEN_RETURNS, RefundState, ReturnState
 
 Filters = Mapping[str, str]
 # Where in the list a batch ended: the value it is sorted by, and the key.
@@ -205,12 +205,14 @@ class Refunds(Kind):
 class Returns(Kind):
     name = "returns"
     permissions = EXPORT_GOODS
-    narrows = ("state", "from", "to")
+    narrows = ("q", "state", "from", "to")
     sorted_by = "created_at"
 
     def rows(self, filters: Filters) -> QuerySet[Any]:
-        rows = _within(Return.objects.all(), filters, "created_at")
+        rows = _within(Return.objects.filter(pk__iendswith=filters.get("q", "")), filters, "created_at")
         state = filters.get("state", "")
+        if state == "open":
+            return rows.filter(state__in=OPEN_RETURNS)
         return rows.filter(state=state) if state in ReturnState.values else rows
 
     def with_all(self, rows: QuerySet[Any]) -> QuerySet[Any]:

@@ -93,6 +93,11 @@ class Filters:
         asked = {"q": self.search, **self.used, **changed}
         return urlencode({name: value for name, value in asked.items() if value})
 
+    @property
+    def exported(self) -> dict[str, str]:
+        """What the list as a file is narrowed by."""
+        return {"q": self.search, **self.used} if self.search else self.used
+
     def chips(self) -> list[Chip]:
         words = {
             "talk": _("a conversation is open"),

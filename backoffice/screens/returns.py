@@ -49,6 +49,7 @@ def return_list(request: HttpRequest) -> HttpResponse:
         "show_order": True,
         "search": search,
         "query": "all=1&" if show_all else "",
+        "export": {"q": search} if search else {} if show_all else {"state": "open"},
     }
     return render(request, "staff/returns.html", context)
 

@@ -1,6 +1,7 @@
 """Lists as files: short ones at once, long ones by a worker that shows how far it is and can be told to stop."""
 
 import csv
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from io import StringIO
@@ -82,6 +83,23 @@ def test_a_return_is_a_row_with_what_was_promised() -> None:
     back = return_of(order)
     (row,) = rows_of(ask("returns", "warehouse"))[1:]
     assert (row[0], row[1], row[7]) == (back.pk, "5600", "500")
+
+
+def test_lists_offer_themselves_as_they_are_narrowed() -> None:
+    orders(2)
+    order = cast.place("5600", lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1})])
+    return_of(order)
+    for name, path, narrowed in (
+        ("staff", "/staff/orders/?q=X&state=unsent", ("kind", "q", "state")),
+        ("warehouse", "/staff/returns/", ("kind", "state")),
+        ("auditor", "/staff/audit/?q=5600&family=money", ("kind", "q", "family")),
+    ):
+        page = page_of(signed_in(name).get(path))
+        form = page.split('action="/staff/exports/make/"')[1].split("</form>")[0]
+        fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form))
+        assert set(fields) - {"csrfmiddlewaretoken"} == set(narrowed), path
+        assert len(rows_of(signed_in(name).post("/staff/exports/make/", fields))) > 1, path
+    assert "/staff/exports/make/" not in page_of(signed_in("warehouse").get("/staff/orders/"))
 
 
 def test_a_long_list_is_written_by_a_worker_batch_by_batch(small_steps: None) -> None:
