@@ -46,7 +46,7 @@ STATES: Final[dict[str, tuple[str | Promise, Callable[[], Exists]]]] = {
     "delivered": (gettext_lazy("Delivered"), _parcel(ShipmentState.DELIVERED)),
     "lost": (gettext_lazy("Probably lost"), _parcel(ShipmentState.LOST)),
     "returning": (
-        gettext_lazy("Return or exchange under way"),
+        gettext_lazy("Coming back"),
         lambda: Exists(Return.objects.filter(order=OF_ORDER, state__in=OPEN_RETURNS)),
     ),
     "refunded": (
