@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from agent.models import ConversationEvent, StaffNote, ToolCall, Turn
+from agent.tools import registry
 from agent.usage import dollars
 from backoffice.screens.trace_steps import seconds
 
@@ -28,16 +29,17 @@ class Noted:
 
 @dataclass
 class Step:
-    """One tool call; `took` is empty where it is not answered yet."""
+    """One tool call; `name`: what it does, in the reader's language. `took` is empty where it is not answered yet."""
 
     call: ToolCall | None
     data: Mapping[str, Any]
+    name: str
     took: str
 
 
 @dataclass
 class Steps:
-    """What the assistant did between two things that were said, in one turn. `cost`: of the whole turn."""
+    """What the assistant did between two things that were said, in one turn. `cost`: of the whole turn, at its end."""
 
     turn: Turn | None
     steps: list[Step] = field(default_factory=list)
@@ -75,7 +77,16 @@ def items_of(
             _add_step(items, calls.get(event.data["tool_call_id"]), event.data, by_number)
         else:
             items.append(Said(event.kind, event))
+    _set_costs(items)
     return [*items, *map(Noted, left)]
+
+
+def _set_costs(items: Iterable[Item]) -> None:
+    """What a turn has cost stands once, where it did something last."""
+    last = {item.turn.pk: item for item in items if isinstance(item, Steps) and item.turn}
+    for item in last.values():
+        assert item.turn is not None
+        item.cost = dollars(item.turn.cost_micro) if item.turn.cost_micro else ""
 
 
 def _at(event: ConversationEvent) -> datetime | None:
@@ -87,12 +98,18 @@ def _add_step(items: list[Item], call: ToolCall | None, data: Mapping[str, Any],
     turn = turns.get(call.turn_id) if call else None
     last = items[-1] if items else None
     if not isinstance(last, Steps) or last.turn != turn:
-        cost = dollars(turn.cost_micro) if turn and turn.cost_micro else ""
-        last = Steps(turn, cost=cost)
+        last = Steps(turn)
         items.append(last)
-    last.steps.append(Step(call, data, seconds(_length(call)) if _is_over(call) else ""))
+    took = seconds(_length(call)) if _is_over(call) else ""
+    last.steps.append(Step(call, data, _name(data), took))
     lengths = [_length(step.call) for step in last.steps if _is_over(step.call)]
     last.took = seconds(sum(lengths, timedelta())) if lengths else ""
+
+
+def _name(data: Mapping[str, Any]) -> str:
+    """The event says it in the customer's language. A tool that is no more is only known by that."""
+    known = registry.BY_NAME.get(data["tool"])
+    return str(known.working) if known else str(data["text"])
 
 
 def _is_over(call: ToolCall | None) -> bool:
