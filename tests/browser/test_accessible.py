@@ -161,7 +161,7 @@ def test_the_returns_desk_from_the_number_on_the_parcel_to_the_acceptance(visit:
     )
     warehouse = visit("warehouse", device="phone")
     warehouse.page.goto("/staff/returns/")
-    warehouse.page.get_by_role("searchbox").fill(back["id"][-6:])
+    warehouse.page.locator("#q").fill(back["id"][-6:])
     warehouse.page.get_by_role("button", name="搜尋").click()
     warehouse.page.wait_for_url(f"**/staff/returns/{back['id']}/")
     check(warehouse)
