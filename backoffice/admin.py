@@ -22,22 +22,23 @@ admin.site.unregister(Group)
 
 
 class PermissionField(forms.ModelMultipleChoiceField):
-    def label_from_instance(self, obj: Permission) -> str:  # type: ignore[override]
+    def label_from_instance(self, obj: Permission) -> str:
         return permission_name(obj)
 
 
-class _PermissionsInWords:
-    def formfield_for_manytomany(self, db_field: "ManyToManyField[Any, Any]", request: HttpRequest, **more: Any) -> Any:
-        if db_field.remote_field.model is Permission:
-            more["form_class"] = PermissionField
-        return super().formfield_for_manytomany(db_field, request, **more)  # type: ignore[misc]
+def in_words(db_field: "ManyToManyField[Any, Any]", options: dict[str, Any]) -> dict[str, Any]:
+    """What a form's field of permissions is made with."""
+    return options | ({"form_class": PermissionField} if db_field.remote_field.model is Permission else {})
 
 
 @admin.register(User)
-class AccountAdmin(_PermissionsInWords, UserAdmin):
+class AccountAdmin(UserAdmin):
     list_display = ("username", "full_name", "email", "in_groups", "is_active", "is_staff", "last_login")
     list_filter = ("groups", "is_active", "is_staff", "is_superuser")
     date_hierarchy = "date_joined"
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **more: Any) -> Any:
+        return super().formfield_for_manytomany(db_field, request, **in_words(db_field, more))
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).prefetch_related("groups")
@@ -52,8 +53,9 @@ class AccountAdmin(_PermissionsInWords, UserAdmin):
 
 
 @admin.register(Group)
-class TeamAdmin(_PermissionsInWords, GroupAdmin):
-    pass
+class TeamAdmin(GroupAdmin):
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest | None = None, **more: Any) -> Any:
+        return super().formfield_for_manytomany(db_field, request, **in_words(db_field, more))
 
 
 @admin.register(Export)

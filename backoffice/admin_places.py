@@ -1,5 +1,6 @@
 """The desk's own pages as the front page of the records shows them: what each is for, and what waits there."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -26,7 +27,7 @@ class Place:
 def places(user: AbstractBaseUser | AnonymousUser) -> list[Place]:
     """Those that the reader may open."""
     may = permissions_of(user)
-    known = {
+    known: dict[str, Callable[[], Place]] = {
         "history": lambda: Place(_("History"), _("Who gave back what, and why"), reverse("staff-audit"), "history"),
         "reports": lambda: Place(
             _("Reports"), _("Refunds, answers and costs in numbers"), reverse("staff-reports"), "chart"

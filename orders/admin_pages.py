@@ -193,7 +193,8 @@ class ReadOnlyAdmin(_ReadOnly, admin.ModelAdmin):
     def get_view_on_site_url(self, obj: Model | None = None) -> str | None:
         if obj is None or not self.story:
             return None
-        return f"{reverse('staff-audit')}?{urlencode({'q': reduce(getattr, self.story.split('.'), obj)})}"
+        question: Any = reduce(getattr, self.story.split("."), obj)
+        return f"{reverse('staff-audit')}?{urlencode({'q': str(question)})}"
 
     def get_list_display(self, request: HttpRequest) -> Any:
         return [self.readable(name) for name in super().get_list_display(request)]

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from orders.models import Order
-from orders.periods import Period
+from orders.periods import Period, Spread
 from orders.tests import cast
 from orders.tests.factories import payment_body
 from refunds import report_selectors as reports
@@ -112,7 +112,7 @@ def test_what_was_made_elsewhere_took_no_time_of_ours() -> None:
         confirmed_by_kind="staff",
         finished_at=at(2),
     )
-    assert reports.time_to_money_back(DAYS) == reports.Spread(0, None, None)
+    assert reports.time_to_money_back(DAYS) == Spread(0, None, None)
 
 
 def asked(number: str, *, hours_ago: float = 0, **fields: Any) -> Approval:

@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, Permission
 from django.db import connection
-from django.http import HttpResponse
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agent import stopping
 from backoffice import export_kinds, export_writing, exporting, tasks
 from backoffice.models import Export, ExportPart
-from orders.csv_text import plain_amount, text_of
+from orders.csv_text import Cell, plain_amount, text_of
 from orders.models import AuditEvent, Customer, Order
 from orders.tests import cast
 from orders.tests.factories import shipment_body
@@ -51,9 +50,8 @@ def rows_of(answer: Any) -> list[list[str]]:
     return list(csv.reader(StringIO(text[1:])))
 
 
-def ask(kind: str = "orders", name: str = "staff", **filters: str) -> HttpResponse:
-    answer: HttpResponse = signed_in(name, language="en").post("/staff/exports/make/", {"kind": kind, **filters})
-    return answer
+def ask(kind: str = "orders", name: str = "staff", **filters: str) -> Any:
+    return signed_in(name, language="en").post("/staff/exports/make/", {"kind": kind, **filters})
 
 
 def test_a_short_list_is_a_file_at_once_and_in_the_history() -> None:
@@ -231,7 +229,7 @@ def test_one_person_has_only_so_many_lists_written_at_once(small_steps: None) ->
 
 
 def test_cells_that_a_spreadsheet_would_run_are_marked_as_text() -> None:
-    rows = [["=1+1", "+886912", "-5", "@SUM(A1)", "\tx", " =1", "王小明", "a=b", -5, None]]
+    rows: list[list[Cell]] = [["=1+1", "+886912", "-5", "@SUM(A1)", "\tx", " =1", "王小明", "a=b", -5, None]]
     assert text_of(rows) == "'=1+1,'+886912,'-5,'@SUM(A1),'\tx,' =1,王小明,a=b,-5,\r\n"
 
 
