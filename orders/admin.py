@@ -194,8 +194,10 @@ class ProductAdmin(ReadOnlyAdmin):
 @admin.register(Order)
 class OrderAdmin(ReadOnlyAdmin):
     story = "number"
-    list_display = ("number", "of_customer", "placed_at", "paid", "sent_by", "shipping_waiver")
-    amounts: ClassVar = dict.fromkeys(("shipping_charged", "shipping_standard_fee", "shipping_free_from"), "currency")
+    list_display = ("number", "of_customer", "placed_at", "paid_amount", "sent_by", "shipping_waiver")
+    amounts: ClassVar = dict.fromkeys(
+        ("shipping_charged", "shipping_standard_fee", "shipping_free_from", "paid_amount"), "currency"
+    )
     in_words: ClassVar = {"shipping_method": "sent_by", "shipping_address": "sent_to"}
     list_select_related = ("customer",)
     search_fields = ("number", "customer__name", "customer__external_id", "customer__email", "payments__external_id")
@@ -208,10 +210,6 @@ class OrderAdmin(ReadOnlyAdmin):
     date_hierarchy = "placed_at"
     ordering = ("-placed_at", "-id")
     inlines = (LineInline, DiscountInline, PaymentInline, ShipmentInline)
-    extra_fields = ("paid",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Order]:
-        return super().get_queryset(request).prefetch_related("payments")
 
     @admin.display(description=_("customer"), ordering="customer__name")
     def of_customer(self, order: Order) -> str:
@@ -228,10 +226,6 @@ class OrderAdmin(ReadOnlyAdmin):
             return NOTHING
         place = "".join(address[name] for name in ("city", "district", "street"))
         return format_html("{} · {}<br>{} {}", address["recipient"], address["phone"], address["postal_code"], place)
-
-    @admin.display(description=_("paid"))
-    def paid(self, order: Order) -> str:
-        return format_money(sum(payment.amount for payment in order.payments.all()), order.currency)
 
 
 @admin.register(LineItem)
