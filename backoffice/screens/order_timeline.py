@@ -133,7 +133,7 @@ def _facts(order: Order, events: Iterable[AuditEvent]) -> Iterator[Entry]:
     yield Entry(order.placed_at, "goods", "", _("Order placed"), order.customer.name, more=what)
     for payment in order.payments.all():
         yield _payment(payment, order.currency)
-    for parcel in order.shipments.all():
+    for parcel in order.shipments.prefetch_related("lines__line_item", "lines__product"):
         yield from _parcel(parcel, who)
 
 
