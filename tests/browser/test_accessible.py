@@ -171,7 +171,7 @@ def test_the_returns_desk_from_the_number_on_the_parcel_to_the_acceptance(visit:
     warehouse.sees(warehouse.page.get_by_role("button", name="驗收並退款"))
     check(warehouse)
     warehouse.page.get_by_role("button", name="驗收並退款").click()
-    warehouse.sees(warehouse.page.locator(".notice.tone-good"))
+    warehouse.sees(warehouse.page.locator(".toast"))
     check(warehouse)
 
 
