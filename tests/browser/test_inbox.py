@@ -96,7 +96,7 @@ def test_a_refund_is_offered_from_the_conversation_and_the_customers_press_pays_
     staff.page.get_by_role("button", name="Send").click()
     ming.sees(ming.said_by("staff").filter(has_text=number))
     staff.page.locator("#offer summary").click()
-    staff.page.get_by_label("耳機殼 li_2").check()
+    staff.page.locator("#offer").get_by_role("checkbox", name="耳機殼").check()
     staff.sees(staff.page.locator("#offer-quote [data-amount='230']"))
     check(staff)
     staff.page.get_by_role("button", name="Put it on the customer's page").click()
