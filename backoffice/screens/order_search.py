@@ -95,10 +95,8 @@ def state_tabs(filters: Filters) -> list[dict[str, Any]]:
 
 def count_of(orders: QuerySet[Order], page: keyset.Slice, filters: Filters) -> str:
     """How many fit, in words. Counting stops early, and a search that has more than a page is not counted at all."""
-    if not page.newer and not page.older:
-        return _in_words(len(page.keys))
     if filters.search:
-        return ""
+        return "" if page.newer or page.older else _in_words(len(page.keys))
     count = orders.order_by()[: COUNTED_UP_TO + 1].count()
     if count > COUNTED_UP_TO:
         return _("more than %(count)s orders") % {"count": f"{COUNTED_UP_TO:,}"}

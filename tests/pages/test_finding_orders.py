@@ -227,10 +227,10 @@ def test_large_numbers_are_not_counted_to_the_end(monkeypatch: pytest.MonkeyPatc
     assert staff.get(LIST).context["count"] == "more than 30 orders"
 
 
-@pytest.mark.parametrize("address", ["", "?q=小明", "?state=unsent&over=1&talk=open", "?q=K0"])
+@pytest.mark.parametrize("address", ["", "?q=小明", "?state=unsent&over=1", "?q=K0"])
 def test_a_thousand_orders_ask_the_database_as_often_as_ten(address: str) -> None:
     staff = signed_in("staff")
-    many(30)
+    many(10)
     staff.get(LIST + address)
     few = queries(staff, address)
     many(1000, begin=100)
