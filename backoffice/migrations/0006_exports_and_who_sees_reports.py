@@ -10,7 +10,7 @@ from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 groups = import_module("backoffice.migrations.0001_groups")
-NEW = ("view_reports", "search_history")
+NEW = ("view_reports", "search_history", "view_export")
 WHO = ("supervisor", "auditor")
 
 
