@@ -62,6 +62,8 @@ def fill(name: str, orders: int) -> None:
     from django.core.management import call_command
     from django.db import connection
 
+    from orders.models import Order
+
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
         if cursor.fetchone() is None:
@@ -69,6 +71,8 @@ def fill(name: str, orders: int) -> None:
     turn_to(name)
     call_command("migrate", verbosity=0, interactive=False)
     call_command("seed_shop", orders=orders)
+    if (there := Order.objects.count()) != orders:
+        sys.exit(f"{name} has {there:,} orders instead of {orders:,}: begin with an empty folder.")
 
 
 def turn_to(name: str) -> None:
@@ -76,6 +80,7 @@ def turn_to(name: str) -> None:
     from django.db import connection
 
     connection.close()
+    connection.close_pool()  # it would go on handing out connections to the other one
     connection.settings_dict["NAME"] = name
 
 
