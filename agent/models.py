@@ -362,4 +362,7 @@ class CustomerMail(models.Model):
         return self.key
 
 
-from agent.models_desk import CannedReply, ReadMark, StaffNote  # noqa: E402, F401  (they refer to what is above)
+# They refer to what is above.
+from agent.models_desk import CannedReply as CannedReply  # noqa: E402
+from agent.models_desk import ReadMark as ReadMark  # noqa: E402
+from agent.models_desk import StaffNote as StaffNote  # noqa: E402

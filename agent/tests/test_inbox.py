@@ -1,6 +1,7 @@
 """The inbox: what stands in which view, whose it is, what is found, what is unread, and how long lists are read."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -118,7 +119,7 @@ def test_a_list_is_read_from_a_place_on_without_gap_or_repeat_also_within_one_mo
     monkeypatch.setattr(inbox, "PER_PAGE", 2)
     same = timezone.now() - timedelta(minutes=5)
     for number in range(5):
-        waiting = {"needs_person": True, "waiting_since": same} if state == "needs_person" else {}
+        waiting: dict[str, Any] = {"needs_person": True, "waiting_since": same} if state == "needs_person" else {}
         another(f"B{number}", **waiting, updated_at=same)
         talk(Order.objects.get(number=f"B{number}")).turns.update(state=TurnState.DONE)
     found = walk(state)
