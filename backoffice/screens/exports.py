@@ -6,7 +6,7 @@ from typing import cast
 from asgiref.sync import sync_to_async
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.db import close_old_connections
+from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -100,7 +100,8 @@ def _part(export_id: int, number: int) -> str | None:
     try:
         return ExportPart.objects.filter(export=export_id, number=number).values_list("text", flat=True).first()
     finally:
-        close_old_connections()  # a slow reader must not keep one of the pool's
+        if not connection.in_atomic_block:  # a slow reader must not keep one of the pool's
+            connection.close()
 
 
 def _own(request: HttpRequest, export_id: int) -> Export:
