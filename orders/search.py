@@ -19,7 +19,7 @@ WHOLE_PHONE: Final = 9
 PIECE: Final = 3
 # A name that so many customers share is looked for among the next orders of the list first: the page is soon full.
 MANY_CUSTOMERS: Final = 500
-NEAR: Final = 3000
+NEAR: Final = 800
 
 Place = tuple[datetime, int]
 
