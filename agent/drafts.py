@@ -35,11 +35,13 @@ class Draft:
     def show(self) -> None:
         if self.waiting:
             data = {"draft": self.key, "offset": self.shown, "text": self.waiting}
-            events.tell_now(self.conversation, "delta", data)
+            self.shown_at = time.monotonic()
+            if not events.tell_now(self.conversation, "delta", data):
+                return  # a page can do nothing with what comes after a gap, so the next piece begins with this one
             reached("words_shown")
             self.shown += page_length(self.waiting)
             self.pieces += 1
-            self.waiting, self.shown_at = "", time.monotonic()
+            self.waiting = ""
 
     def rest(self) -> None:
         """Wait until the next piece is nearly due: to read a long reply word by word costs more than the words do."""

@@ -27,6 +27,7 @@ from orders.models import AuditEvent
 log = structlog.get_logger(__name__)
 KEPT_IN_REDIS = 2000
 STREAM_LIFE_SECONDS = 24 * 3600
+CONNECTIONS = 32
 
 
 def carrier() -> "redis.Redis":
@@ -38,7 +39,11 @@ def carrier() -> "redis.Redis":
 def _client(url: str) -> "redis.Redis":
     # One more try for a connection that a restart has cut; a Redis that is away may not keep a customer waiting.
     retry = Retry(NoBackoff(), 1)
-    return redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=1, retry=retry)
+    # A worker has more threads than connections: one that finds none free waits for one, and loses nothing.
+    pool = redis.BlockingConnectionPool.from_url(
+        url, max_connections=CONNECTIONS, timeout=2, socket_timeout=2, socket_connect_timeout=1, retry=retry
+    )
+    return redis.Redis.from_pool(pool)
 
 
 def stream_key(order_id: int, customer_id: int) -> str:
@@ -96,10 +101,13 @@ returning number, id
 """
 
 
-def tell_now(conversation: Conversation, kind: str, data: Mapping[str, Any]) -> None:
-    """Publish an ephemeral event (draft, delta, draft_dropped). A page that misses it gets the message later."""
+def tell_now(conversation: Conversation, kind: str, data: Mapping[str, Any]) -> bool:
+    """Publish an ephemeral event (draft, delta, draft_dropped). A page that misses it gets the message later.
+
+    False: Redis did not take it.
+    """
     key = stream_key(conversation.order_id, conversation.customer_id)
-    _publish(key, {"kind": kind, "data": json.dumps(dict(data), ensure_ascii=False)})
+    return _publish(key, {"kind": kind, "data": json.dumps(dict(data), ensure_ascii=False)})
 
 
 def event_id(event: ConversationEvent) -> str:
@@ -107,18 +115,20 @@ def event_id(event: ConversationEvent) -> str:
     return f"{event.conversation_id}-{event.number}"
 
 
-def _publish(key: str, fields: dict[str, str], *, durable: bool = False) -> None:
+def _publish(key: str, fields: dict[str, str], *, durable: bool = False) -> bool:
     """A durable event also gives the stream another day. Pieces need not: durable events come before and after."""
     entry = [part for field in fields.items() for part in field]
     command = ("XADD", key, "MAXLEN", "~", KEPT_IN_REDIS, "*", *entry)
     try:
         if not durable:
             carrier().execute_command(*command)  # type: ignore[no-untyped-call]
-            return
+            return True
         with carrier().pipeline(transaction=False) as pipe:
             pipe.execute_command(*command)  # type: ignore[no-untyped-call]
             pipe.expire(key, STREAM_LIFE_SECONDS)
             pipe.execute()
+        return True
     except redis.RedisError as error:
         # Pages poll the database while Redis is away: a durable event arrives late, never not at all.
         log.warning("event.not_published", stream=key, kind=fields["kind"], error=str(error))
+        return False

@@ -45,14 +45,13 @@ def begin(conversation: Conversation, turn: Turn) -> ModelCall:
     )
 
 
-def finish(call: ModelCall, turn: Turn, reply: client.Reply, draft: Draft) -> None:
+def finish(call: ModelCall, reply: client.Reply, draft: Draft) -> None:
     """A whole reply: what it used and cost, on the call and added to the turn. Inside `holding`."""
     call.ending = call.stop_reason = reply.stop_reason[:40]
     call.request_id = reply.request_id[:80]
     _price(call, reply.usage)
     _end(call, draft)
     _add_to_turn(call, steps=F("steps") + 1, first_text_at=Coalesce("first_text_at", call.first_text_at))
-    turn.refresh_from_db()
 
 
 def broke(call: ModelCall, failure: client.ModelFailed, draft: Draft) -> None:

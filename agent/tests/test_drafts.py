@@ -1,0 +1,56 @@
+"""The words of a reply on their way to the page: none is missing in the middle, whatever becomes of a piece."""
+
+from functools import partial
+
+import pytest
+from pytest_django import Settings
+
+from agent import events
+from agent.drafts import Draft
+from agent.tests.helpers import at_once, ephemeral, hear, talk
+from orders.models import Order
+from orders.tests import cast
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NOBODY = "redis://127.0.0.1:9/0"
+
+
+@pytest.fixture
+def order() -> Order:
+    order = cast.order_5531()
+    hear(order)
+    return order
+
+
+def text_of(order: Order, key: str) -> str:
+    """What a page makes of the pieces: each must follow the one before."""
+    text = ""
+    for data in ephemeral(order, "delta"):
+        if data["draft"] == key:
+            assert data["offset"] == len(text)
+            text += data["text"]
+    return text
+
+
+def test_a_piece_that_redis_did_not_take_comes_with_the_next_one(order: Order, settings: Settings) -> None:
+    draft, alive = Draft(talk(order), key="t1"), settings.REDIS_URL
+    for word, url in (("One ", alive), ("two ", NOBODY), ("three.", alive)):
+        settings.REDIS_URL = url
+        draft.add(word)
+        draft.show()
+    assert text_of(order, "t1") == "One two three."
+
+
+def test_more_replies_at_once_than_connections_lose_no_piece(order: Order) -> None:
+    conversation = talk(order)
+
+    def write(key: str) -> None:
+        draft = Draft(conversation, key=key)
+        for word in ("One ", "two ", "three."):
+            draft.add(word)
+            draft.show()
+        assert draft.shown == len("One two three.")
+
+    keys = [f"t{number}" for number in range(events.CONNECTIONS * 4)]
+    at_once(*(partial(write, key) for key in keys))
+    assert {text_of(order, key) for key in keys} == {"One two three."}
