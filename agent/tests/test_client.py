@@ -1,5 +1,8 @@
 """What the client makes of the wire: blocks unchanged, text that can be stored, a verdict on every ending."""
 
+import time
+from collections.abc import Iterator
+
 import pytest
 
 from agent import client
@@ -135,18 +138,17 @@ def test_blocks_that_nobody_here_knows_are_kept_as_they_were_sent(wire: Wire) ->
     assert ask().content == [unknown, {"type": "text", "text": "Hello"}]
 
 
-def test_all_that_has_come_is_read_before_there_is_a_rest(wire: Wire) -> None:
-    wire.frames = [START, *text(0, *["word "] * 50), *END]
-    shown: list[str] = []
+def test_whoever_had_to_wait_for_the_wire_is_given_a_rest_after_what_came(wire: Wire) -> None:
+    read: list[bytes] = []
     rests: list[int] = []
-    client.reply_to(
-        system=[],
-        tools=[],
-        messages=[{"role": "user", "content": "hello"}],
-        on_text=shown.append,
-        going_on=lambda: True,
-        rest=lambda: rests.append(len(shown)),
-    )
-    assert "".join(shown) == "word " * 50
-    # The server writes everything at once: whoever waits does so for the beginning, and not between the words.
-    assert not [place for place in rests if 1 < place < 50]
+
+    def body() -> Iterator[bytes]:
+        yield b"at once"
+        time.sleep(client.AT_ONCE_SECONDS * 2)
+        yield b"later"
+
+    watched = client._Watched(body(), lambda: True, lambda: rests.append(len(read)))
+    for piece in watched:
+        read.append(piece)
+    assert read == [b"at once", b"later"]
+    assert rests[-1] == 2
