@@ -283,7 +283,9 @@ def test_far_from_the_limits_nobody_waits_for_the_customers_other_conversations(
 def test_two_conversations_at_once_do_not_both_take_what_is_left_of_the_day(order: Order, settings: Settings) -> None:
     settings.AGENT_MAX_TURNS_PER_CUSTOMER_DAY = 1
     both = [order, cast.place("5602", who="ming")]
-    leases = [hear(each) and hold(each) for each in both]
+    for each in both:
+        hear(each)
+    leases = [hold(each) for each in both]
 
     def decide(lease: turns.Lease) -> limits.Limit | None:
         with turns.holding(lease) as (conversation, turn):
