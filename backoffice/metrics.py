@@ -143,22 +143,36 @@ def read_database(counted: list[tallies.Tally]) -> Sums:
         return _read_in_time(counted)
     finally:
         for tally in counted:
+            _keep(tally)
+
+
+def _keep(tally: tallies.Tally) -> None:
+    """What was counted is there whether or not it can be kept: at worst a later look keeps it."""
+    try:
+        with transaction.atomic():
+            _limit_statements()
             tally.keep()
+    except Error as error:
+        log.warning("metrics.not_kept", table=tally.model._meta.db_table, error=str(error))
 
 
 def _read_in_time(counted: list[tallies.Tally]) -> Sums:
     sums: Sums = {}
     until = time.monotonic() + BLOCKS_SECONDS
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            # A statement that takes longer is ended by the server: nobody may slow the desk down by looking at it.
-            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{STATEMENT_SECONDS}s"])
+        _limit_statements()
         for tally in counted:
             found = tally.sums(until=until)
             if found is None:
                 raise TimeoutError("the rows of old are still being counted")
             sums |= found
         return sums | _now()
+
+
+def _limit_statements() -> None:
+    """Until the transaction ends, the server ends what takes longer: nobody may slow the desk down by looking at it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{STATEMENT_SECONDS}s"])
 
 
 def _now() -> Sums:
