@@ -71,6 +71,7 @@ GAUGES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "queue_jobs": ("Jobs that wait in the broker.", ("queue",)),
     "unacknowledged_jobs": ("Jobs that workers have taken and not finished.", ()),
     "worker_up": ("1 where a worker has lately been heard of.", ("queue",)),
+    "workers": ("Workers that have lately been heard of, one that has died among others is missing.", ("queue",)),
 }
 
 
@@ -221,12 +222,12 @@ def read_redis() -> Sums:
         pipe = connected.pipeline(transaction=False)
         for queue in queues:
             pipe.llen(queue)
-        for queue in settings.WORKER_QUEUES:
-            pipe.exists(heartbeat.key(queue))
         pipe.hlen("unacked")  # where Celery keeps what was handed out
-        *answers, unacknowledged = pipe.execute()
-    sums: Sums = {("queue_jobs", (queue,), ""): answers.pop(0) for queue in queues}
-    sums |= {("worker_up", (queue,), ""): answers.pop(0) for queue in settings.WORKER_QUEUES}
+        *jobs, unacknowledged = pipe.execute()
+        workers = heartbeat.workers(connected, settings.WORKER_QUEUES)
+    sums: Sums = {("queue_jobs", (queue,), ""): number for queue, number in zip(queues, jobs, strict=True)}
+    sums |= {("worker_up", (queue,), ""): min(number, 1) for queue, number in workers.items()}
+    sums |= {("workers", (queue,), ""): number for queue, number in workers.items()}
     return sums | {("unacknowledged_jobs", (), ""): unacknowledged}
 
 
