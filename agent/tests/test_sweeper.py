@@ -108,6 +108,17 @@ def test_each_round_reaches_turns_that_the_one_before_did_not(
     assert redis_server.llen("chat") == 3, "those of the first round have got theirs just now"
 
 
+def test_where_redis_does_not_say_when_a_job_was_sent_again_one_is_sent(
+    order: Order, jobs: Callable[[], int], settings: Settings, django_capture_on_commit_callbacks: Committed
+) -> None:
+    hear(order)
+    long_ago(order, queued_at=60)
+    settings.REDIS_URL = NOBODY_LISTENS
+    for expected in (1, 2):
+        swept(django_capture_on_commit_callbacks)
+        assert jobs() == expected
+
+
 def test_a_job_that_was_sent_again_and_lost_again_is_sent_once_more_later(
     order: Order,
     jobs: Callable[[], int],
