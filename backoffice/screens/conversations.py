@@ -62,8 +62,8 @@ def log_context(request: HttpRequest, row: Conversation) -> dict[str, Any]:
 
 def _sent_tokens(request: HttpRequest, row: Conversation) -> list[str]:
     """The forms by which the reader has answered here last: what they hold is sent, and need not be kept any longer."""
-    refs = row.messages.filter(staff=request.user, client_ref__isnull=False).order_by("-pk")
-    return [ref.rpartition(":")[2] for ref in refs.values_list("client_ref", flat=True)[:SENT_TOKENS]]
+    refs = row.messages.filter(staff=request.user.pk, client_ref__isnull=False).order_by("-pk")
+    return [(ref or "").rpartition(":")[2] for ref in refs.values_list("client_ref", flat=True)[:SENT_TOKENS]]
 
 
 def _step(request: HttpRequest, conversation_id: int, do: Any, said: str) -> HttpResponse:
