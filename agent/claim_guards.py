@@ -62,8 +62,8 @@ DENIES: Final = re.compile(
 )
 LOOKS_AHEAD: Final = re.compile(
     r"(?<!機)(?<!社)會(?!員|計)|(?<!已)將(?!您|商品)|才(?!剛)|就會|即將|預計|準備(?!好了)|打算|建議|希望|"
-    r"'ll\b|'d like\b|\b(?:will|would|could|might|may|shall|should|going to|to be|about to|ready to|want|wants|like me to|"
-    r"let me|needs?|please|plan|hope|ought)\b"
+    r"'ll\b|'d like\b|\b(?:will|would|could|might|may|shall|should|going to|to be|about to|ready to|want|wants|"
+    r"like me to|let me|needs?|please|plan|hope|ought)\b"
 )
 # Beside these, a form that does not itself say “already” speaks of what can be.
 LEAVES_OPEN: Final = re.compile(
