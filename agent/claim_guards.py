@@ -61,9 +61,9 @@ DENIES: Final = re.compile(
     r"(?! (?:need|problem|worr(?:y|ies)|longer than|only|further|later|more))"
 )
 LOOKS_AHEAD: Final = re.compile(
-    r"(?<!機)(?<!社)會(?!員|計)|將(?!您|商品)|才(?!剛)|就會|即將|預計|準備(?!好了)|打算|建議|希望|'ll\b|'d like\b|"
-    r"\b(?:will|would|could|might|may|shall|should|going to|to be|about to|ready to|want|wants|like me to|let me|"
-    r"needs?|please|plan|hope|ought)\b"
+    r"(?<!機)(?<!社)會(?!員|計)|(?<!已)將(?!您|商品)|才(?!剛)|就會|即將|預計|準備(?!好了)|打算|建議|希望|"
+    r"'ll\b|'d like\b|\b(?:will|would|could|might|may|shall|should|going to|to be|about to|ready to|want|wants|"
+    r"like me to|let me|needs?|please|plan|hope|ought)\b"
 )
 # Beside these, a form that does not itself say “already” speaks of what can be.
 LEAVES_OPEN: Final = re.compile(

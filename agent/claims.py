@@ -50,7 +50,8 @@ class Claim:
     """`words`: the clause, smoothed. `amounts`: those it names, in whole units of the currency.
 
     `number`: the claim is that there is a record of this number, and nothing else. `beside`: kinds that the same clause
-    claims too, to which some of the amounts may belong. `goods`: keys of the order's lines that the clause names.
+    claims too, to which some of the amounts and of the goods may belong. `goods`: keys of the order's lines that it is
+    clearly about.
     """
 
     kind: Kind
@@ -83,16 +84,23 @@ def unfounded(conversation: Conversation, text: str, calls: Iterable[Call] = ())
 def is_founded(claim: Claim, done: Sequence[Deed], numbers: frozenset[str], decimals: int) -> bool:
     """Do deeds of this kind reach as far, and has each amount that the claim names a deed that it belongs to?
 
-    Where goods are named, some deed must be about some of them: what else is named may be the reason.
+    Where the claim is clearly of some goods, some deed must be about some of them.
     """
     if claim.number:
         return claim.number in numbers
     meant = _KINDS_MEANT.get(claim.kind, {claim.kind})
     fitting = [deed for deed in done if deed.kind in meant and deed.reach >= claim.reach]
-    if claim.goods and not any(deed.goods is None or deed.goods & claim.goods for deed in fitting):
+    beside = [deed for deed in done if deed.kind in claim.beside]
+    if claim.goods and not any(_is_about(claim, deed) for deed in (*fitting, *beside)):
         return False
-    known = {amount for deed in done if deed in fitting or deed.kind in claim.beside for amount in deed.amounts}
+    known = {amount for deed in (*fitting, *beside) for amount in deed.amounts}
     return bool(fitting) and {amount * 10**decimals for amount in claim.amounts} <= known
+
+
+def _is_about(claim: Claim, deed: Deed) -> bool:
+    if deed.goods is None:
+        return deed.kind not in claim.beside
+    return bool(deed.goods & claim.goods)
 
 
 def claims_in(text: str, heard: Iterable[str] = ()) -> list[Claim]:
@@ -154,7 +162,7 @@ def _asserted(clause: str, topics: frozenset[Kind], *, taught: bool, offered: bo
         found.pop(HAND_OFF, None)
         if not _TOPICS[REFUND].search(clause):
             found.pop(REFUND, None)
-    claims = [_with_amounts(claim, _WITH_AMOUNTS & found.keys()) for claim in found.values()] or [
+    claims = [_beside(claim, found.keys()) for claim in found.values()] or [
         Claim(kind, Reach.BEGUN, clause) for kind in _done_with(clause, topics)
     ]
     return claims + [
@@ -164,11 +172,10 @@ def _asserted(clause: str, topics: frozenset[Kind], *, taught: bool, offered: bo
     ]
 
 
-def _with_amounts(claim: Claim, kinds: Set[Kind]) -> Claim:
-    """`kinds`: those of the clause that have amounts."""
-    if claim.kind not in kinds:
-        return claim
-    return replace(claim, amounts=amounts_in(claim.words), beside=frozenset(kinds - {claim.kind}))
+def _beside(claim: Claim, kinds: Set[Kind]) -> Claim:
+    """`kinds`: all those of the clause."""
+    amounts = amounts_in(claim.words) if claim.kind in _WITH_AMOUNTS else frozenset[Decimal]()
+    return replace(claim, amounts=amounts, beside=frozenset(kinds - {claim.kind}))
 
 
 def _is_taken_back(form: Form, clause: str, match: re.Match[str], *, taught: bool) -> bool:

@@ -21,7 +21,7 @@ from django.conf import settings
 
 from agent import endings
 from agent.endings import Ending
-from agent.frames import Heard
+from agent.frames import Heard, TooLong
 
 Block = dict[str, Any]
 MAX_ID_CHARACTERS = 80
@@ -30,7 +30,6 @@ SHORTEST_SILENCE = 0.05
 LARGEST_NUMBER = 10**300
 # What is there already is read faster than this; more is to be waited for.
 AT_ONCE_SECONDS = 0.001
-NO_FRAMES = frozenset({None, "ping", "error"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +174,7 @@ def _words(response: httpx2.Response, heard: Heard) -> Iterator[str]:
             if frame is None:
                 return
             # The wire names every frame; what has no name is none, and the SDK ignores it.
-            words = heard.take(frame.data) if frame.event not in NO_FRAMES and frame.data else ""
+            words = heard.take(frame.event, frame.data)
         if frame.event == "error":
             raise _told_in_stream(frame.data, response)
         if words:
@@ -205,6 +204,8 @@ def _failures() -> Iterator[None]:
         yield
     except (ModelFailed, Stopped):
         raise
+    except TooLong as error:
+        raise ModelFailed(endings.BY_NAME["malformed_reply"], str(error)) from error
     except Exception as error:
         raise _failure(error) from error
 

@@ -9,17 +9,22 @@ from agent.save_points import reached
 from agent.text import page_length
 
 PIECES_GATHERED_SECONDS = 0.1
-# Reading begins a little earlier again, so that all that has come by then is shown together.
+# Reading begins a little earlier again, so that what has come by then is on the page within that time.
 READ_BEFORE_SECONDS = 0.015
+DUE_SECONDS = PIECES_GATHERED_SECONDS - READ_BEFORE_SECONDS
 
 
 @dataclass
 class Draft:
-    """`key` names it on the page; `kept` once a message has taken its place. `first_at`: clock of the first piece."""
+    """`key` names it on the page; `kept` once a message has taken its place. `first_at`: clock of the first piece.
+
+    `offered`: a page may show something of it. `shown`: how much of it Redis has taken for certain.
+    """
 
     conversation: Conversation
     key: str
     waiting: str = ""
+    offered: bool = False
     shown: int = 0
     shown_at: float = 0.0
     first_at: float | None = None
@@ -29,24 +34,26 @@ class Draft:
     def add(self, piece: str) -> None:
         self.first_at = self.first_at or time.time()
         self.waiting += piece
-        if time.monotonic() - self.shown_at >= PIECES_GATHERED_SECONDS:
+        if time.monotonic() - self.shown_at >= DUE_SECONDS:
             self.show()
 
     def show(self) -> None:
         if self.waiting:
             data = {"draft": self.key, "offset": self.shown, "text": self.waiting}
-            events.tell_now(self.conversation, "delta", data)
+            self.shown_at, self.offered = time.monotonic(), True
+            if not events.tell_now(self.conversation, "delta", data):
+                # Whether it got there is not known: the next piece begins with this one; pages skip what they have.
+                return
             reached("words_shown")
             self.shown += page_length(self.waiting)
             self.pieces += 1
-            self.waiting, self.shown_at = "", time.monotonic()
+            self.waiting = ""
 
     def rest(self) -> None:
         """Wait until the next piece is nearly due: to read a long reply word by word costs more than the words do."""
         if self.pieces > 1:
-            due = self.shown_at + PIECES_GATHERED_SECONDS - READ_BEFORE_SECONDS
-            time.sleep(max(due - time.monotonic(), 0))
+            time.sleep(max(self.shown_at + DUE_SECONDS - time.monotonic(), 0))
 
     def drop_unless_kept(self) -> None:
-        if self.shown and not self.kept:
+        if self.offered and not self.kept:
             events.tell_now(self.conversation, "draft_dropped", {"draft": self.key})

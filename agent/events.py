@@ -31,6 +31,7 @@ DESK_KEY = "refund-desk:desk"
 KEPT_FOR_DESK = 200
 TOLD_TO_DESK = frozenset({"message", "card", "status", "turn", "conversation"})
 STREAM_LIFE_SECONDS = 24 * 3600
+CONNECTIONS = 32
 
 
 def carrier() -> "redis.Redis":
@@ -42,7 +43,11 @@ def carrier() -> "redis.Redis":
 def _client(url: str) -> "redis.Redis":
     # One more try for a connection that a restart has cut; a Redis that is away may not keep a customer waiting.
     retry = Retry(NoBackoff(), 1)
-    return redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=1, retry=retry)
+    # A worker has more threads than connections: one that finds none free waits for one, and loses nothing.
+    pool = redis.BlockingConnectionPool.from_url(
+        url, max_connections=CONNECTIONS, timeout=2, socket_timeout=2, socket_connect_timeout=1, retry=retry
+    )
+    return redis.Redis.from_pool(pool)
 
 
 def stream_key(order_id: int, customer_id: int) -> str:
@@ -101,10 +106,13 @@ returning number, id
 """
 
 
-def tell_now(conversation: Conversation, kind: str, data: Mapping[str, Any]) -> None:
-    """Publish an ephemeral event (draft, delta, draft_dropped). A page that misses it gets the message later."""
+def tell_now(conversation: Conversation, kind: str, data: Mapping[str, Any]) -> bool:
+    """Publish an ephemeral event (draft, delta, draft_dropped). A page that misses it gets the message later.
+
+    False: Redis did not take it.
+    """
     key = stream_key(conversation.order_id, conversation.customer_id)
-    _publish(key, {"kind": kind, "data": json.dumps(dict(data), ensure_ascii=False)})
+    return _publish(key, {"kind": kind, "data": json.dumps(dict(data), ensure_ascii=False)})
 
 
 def tell_desk(conversation_id: int) -> None:
@@ -129,20 +137,22 @@ def _publish_to_desk(conversation_id: int) -> None:
         log.warning("event.not_published", stream=DESK_KEY, error=str(error))
 
 
-def _publish(key: str, fields: dict[str, str], *, durable: bool = False, desk: int | None = None) -> None:
+def _publish(key: str, fields: dict[str, str], *, durable: bool = False, desk: int | None = None) -> bool:
     """A durable event also gives the stream another day. Pieces need not: durable events come before and after."""
     entry = [part for field in fields.items() for part in field]
     command = ("XADD", key, "MAXLEN", "~", KEPT_IN_REDIS, "*", *entry)
     try:
         if not durable:
             carrier().execute_command(*command)  # type: ignore[no-untyped-call]
-            return
+            return True
         with carrier().pipeline(transaction=False) as pipe:
             pipe.execute_command(*command)  # type: ignore[no-untyped-call]
             pipe.expire(key, STREAM_LIFE_SECONDS)
             if desk is not None:
                 pipe.execute_command(*_for_desk(desk))  # type: ignore[no-untyped-call]
             pipe.execute()
+        return True
     except redis.RedisError as error:
         # Pages poll the database while Redis is away: a durable event arrives late, never not at all.
         log.warning("event.not_published", stream=key, kind=fields["kind"], error=str(error))
+        return False

@@ -22,6 +22,9 @@ LEAST_FACTOR, GREATEST_FACTOR = 0.8, 1.6
 def messages_within_window(conversation: Conversation) -> History:
     """The next request's messages; folded first when it would be longer than the settings allow. Inside `holding`."""
     messages = history.messages_for_model(conversation)
+    # Far from the limit it does not matter by how much the estimate is off.
+    if request.estimated_tokens(messages) * GREATEST_FACTOR <= settings.AGENT_MAX_CONTEXT_TOKENS:
+        return messages
     if length(conversation, messages) <= settings.AGENT_MAX_CONTEXT_TOKENS or not fold(conversation):
         return messages
     return history.messages_for_model(conversation)

@@ -68,7 +68,8 @@ def _earlier(conversation: Conversation, since: int) -> History:
 def next_step(conversation: Conversation) -> NextStep:
     """What the rows say a turn has to do now. Ask inside a transaction that holds the conversation."""
     last = newest_reply(conversation)
-    states = set(last.tool_calls.values_list("state", flat=True)) if last else set()
+    called = last if last and last.stop_reason == "tool_use" else None
+    states = set(called.tool_calls.values_list("state", flat=True)) if called else set()
     if ToolCallState.ASKED in states:
         return "run_tools"
     if ToolCallState.SUSPENDED in states:

@@ -22,7 +22,7 @@ def keep(lease: Lease, reply: client.Reply, draft: Draft, request: Request) -> E
     What it cost is kept in any case. Raises `LeaseLost`.
     """
     with holding(lease, "reply_kept", to_end=True) as (conversation, turn):
-        model_calls.finish(request.call, turn, reply, draft)
+        model_calls.finish(request.call, reply, draft)
         if conversation.owner_id or conversation.state == ConversationState.CLOSED:
             return None
         if history.overtaken(conversation, request.heard):

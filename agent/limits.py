@@ -6,6 +6,7 @@ where they come in (`agent/intake.py`). Costs are those of the shop's bill for t
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import ceil
 from typing import Any
 
 from django.conf import settings
@@ -25,6 +26,7 @@ HAS_COST = Q(steps__gt=0) | Q(cost_micro__gt=0)
 MICRO_IN_A_CENT = 10_000
 # As many conversations of one customer may be at work at once, far from a limit, without passing it.
 FEWEST_TO_THE_LIMIT = 10
+FEWEST_MINUTES = 2
 MOST_WORKERS_LOST = 5
 SAME_AGAIN, TOO_MANY = "same_call_again", "too_many_calls_in_turn"
 
@@ -33,18 +35,20 @@ SAME_AGAIN, TOO_MANY = "same_call_again", "too_many_calls_in_turn"
 class Limit:
     """A limit that is reached: `name` is the turn's error and names the words. `hand_off`: waiting will not help.
 
-    `again_at`: when the agent may answer the customer again, for limits that pass.
+    `again_at`: when the agent may answer the customer again, for limits that pass; `minutes`: in how many it may, where
+    that depends on what is at work now.
     """
 
     name: str
     hand_off: bool = False
     again_at: datetime | None = None
+    minutes: int = 0
 
     @property
     def values(self) -> dict[str, str | int]:
         """What the words say of it: the time by the shop's clock, rounded up so that it is not said too early."""
         if self.again_at is None:
-            return {}
+            return {"minutes": self.minutes} if self.minutes else {}
         return {"when": f"{timezone.localtime(self.again_at + timedelta(seconds=59)):%m/%d %H:%M}"}
 
 
@@ -125,16 +129,24 @@ def _of_the_day(conversation: Conversation, turn: Turn) -> Limit | None:
 
 
 def _of_day_cost(counted: list["_Counted"]) -> Limit | None:
-    """When so many turns are a day old that what is left is below the limit, the agent may go on."""
+    """When so many turns are a day old that what is left is below the limit, the agent may go on.
+
+    Where only what others are expected to cost reaches it, that is known as soon as they have come to their end.
+    """
     most = settings.AGENT_MAX_CENTS_PER_CUSTOMER_DAY * MICRO_IN_A_CENT
     left = sum(each.cost for each in counted)
     if left < most:
-        return None
+        expected = sum(each.expected for each in counted)
+        return Limit("busy", minutes=_minutes_of_a_turn()) if left + expected >= most else None
     for each in counted:
         left -= each.cost
         if left < most:
             break
     return Limit("customer_spend", again_at=each.queued_at + DAY)
+
+
+def _minutes_of_a_turn() -> int:
+    return max(ceil(settings.AGENT_MAX_TURN_SECONDS / 60), FEWEST_MINUTES)
 
 
 def _totals(conversation: Conversation) -> dict[str, int]:
@@ -152,11 +164,12 @@ def _totals(conversation: Conversation) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """A turn of the customer's day. `cost`: in micro-dollars, with what it is expected to cost next."""
+    """A turn of the customer's day. In micro-dollars its `cost`, and what more is `expected` where it is at work."""
 
     turn_id: int
     queued_at: datetime
     cost: int
+    expected: int
 
 
 def _day_of(conversation: Conversation) -> list[_Counted]:
@@ -168,7 +181,7 @@ def _day_of(conversation: Conversation) -> list[_Counted]:
     busy = set(turns.filter(at_work).exclude(conversation=conversation).values_list("pk", flat=True))
     dearest = ModelCall.objects.filter(turn__in=turns.order_by()).aggregate(most=Max("cost_micro"))["most"] or 0
     rows = turns.filter(HAS_COST | at_work).values_list("pk", "queued_at", "cost_micro")
-    return [_Counted(pk, queued_at, cost + dearest * (pk in busy)) for pk, queued_at, cost in rows]
+    return [_Counted(pk, queued_at, cost, dearest * (pk in busy)) for pk, queued_at, cost in rows]
 
 
 def check_call(call: ToolCall) -> None:

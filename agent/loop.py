@@ -20,6 +20,7 @@ from agent.turns import Lease, LeaseLost, holding
 from orders.actors import system_actor
 
 log = structlog.get_logger(__name__)
+SECONDS_AFTER_A_PRESS = 30
 
 
 def run(turn_id: int) -> None:
@@ -47,7 +48,7 @@ def run(turn_id: int) -> None:
 
 def _work(lease: Lease) -> None:
     """Step by step until there is nothing to do; a turn that has ended meanwhile shows as `LeaseLost`."""
-    deadline = time.monotonic() + settings.AGENT_MAX_TURN_SECONDS - lease.worked.total_seconds()
+    deadline = time.monotonic() + _seconds_left(lease)
     while True:
         step = _decide(lease, out_of_time=time.monotonic() > deadline)
         if step == "run_tools":
@@ -56,6 +57,13 @@ def _work(lease: Lease) -> None:
             asking.call_model(lease, deadline)
         else:
             return
+
+
+def _seconds_left(lease: Lease) -> float:
+    """Of what a turn may take. One that goes on after a press has enough to say what has become of it."""
+    most = settings.AGENT_MAX_TURN_SECONDS
+    left = most - lease.worked.total_seconds()
+    return max(left, min(SECONDS_AFTER_A_PRESS, most)) if lease.resumed else left
 
 
 def _decide(lease: Lease, *, out_of_time: bool) -> history.NextStep:

@@ -22,6 +22,7 @@ from django.utils.translation import gettext as translate
 
 from agent import presence
 from agent.models import Card, Conversation, CustomerMail, Message
+from agent.presence import Look
 from agent.states import CardState, MailKind, MailState
 from orders import audit, links
 from orders.actors import system_actor
@@ -95,8 +96,8 @@ def send_due() -> int:
     return sum(_send(mail_id, presence.last_seen(order, customer)) for mail_id, order, customer in found)
 
 
-def _send(mail_id: int, seen_at: datetime | None) -> bool:
-    mail = _claim(mail_id, seen_at)
+def _send(mail_id: int, look: Look | None) -> bool:
+    mail = _claim(mail_id, look)
     if mail is None:
         return False
     try:
@@ -112,10 +113,10 @@ def _send(mail_id: int, seen_at: datetime | None) -> bool:
     return True
 
 
-def _claim(mail_id: int, seen_at: datetime | None) -> CustomerMail | None:
+def _claim(mail_id: int, look: Look | None) -> CustomerMail | None:
     """The mail, if it is ours to send now. One that is not needed any more ends here.
 
-    `seen_at`: when the customer last looked at the page.
+    `look`: the customer's last one at the page.
     """
     with transaction.atomic():
         rows = CustomerMail.objects.select_for_update(skip_locked=True, of=("self",))
@@ -125,10 +126,10 @@ def _claim(mail_id: int, seen_at: datetime | None) -> CustomerMail | None:
             return None
         # As it is now: the customer may have given another one since, or taken it back.
         mail.address = mail.conversation.customer.email
-        if not mail.address or _told_otherwise(mail, seen_at):
+        if not mail.address or _told_otherwise(mail, look):
             _end(mail, MailState.NOT_NEEDED)
             return None
-        if away := presence.away_from(seen_at):
+        if away := presence.away_from(look):
             # They will see it, or leave before they do.
             mail.not_before = away
             mail.save(update_fields=["not_before"])
@@ -138,12 +139,29 @@ def _claim(mail_id: int, seen_at: datetime | None) -> CustomerMail | None:
         return mail
 
 
-def _told_otherwise(mail: CustomerMail, seen_at: datetime | None) -> bool:
+def _told_otherwise(mail: CustomerMail, look: Look | None) -> bool:
     """Is there nothing left to tell? The page has been looked at since and showed it, or the card is over."""
     if mail.kind == MailKind.EXPIRING:
         card = Card.objects.filter(pk=mail.key.removeprefix("expiring:")).first()
         return card is None or card.state != CardState.OPEN or card.expires_at <= timezone.now()
-    return seen_at is not None and seen_at > mail.created_at + READING
+    if look is None or look.at <= mail.created_at + READING:
+        return False
+    event = _event_of(mail)
+    return event is None or (look.shown.conversation_id == mail.conversation_id and look.shown.number >= event)
+
+
+def _event_of(mail: CustomerMail) -> int | None:
+    """The number of the event by which the page shows what the e-mail tells of. None: there is none.
+
+    Pages draw one conversation: that one is in a later conversation does not say that it has shown this one's end.
+    """
+    about = int(mail.key.rpartition(":")[2])
+    events = mail.conversation.events
+    if mail.kind == MailKind.OUTCOME:
+        shows = events.filter(tells=about)
+    else:
+        shows = events.filter(kind="message", data__message_id=about)
+    return shows.values_list("number", flat=True).first()
 
 
 def _try_later(mail: CustomerMail, error: Exception) -> None:

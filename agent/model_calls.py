@@ -13,7 +13,7 @@ from django.db.models import F
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from agent import client, spending
+from agent import client, events, spending
 from agent.drafts import Draft
 from agent.endings import Ending
 from agent.models import Conversation, ModelCall, Turn
@@ -45,26 +45,26 @@ def begin(conversation: Conversation, turn: Turn) -> ModelCall:
     )
 
 
-def finish(call: ModelCall, turn: Turn, reply: client.Reply, draft: Draft) -> None:
+def finish(call: ModelCall, reply: client.Reply, draft: Draft) -> None:
     """A whole reply: what it used and cost, on the call and added to the turn. Inside `holding`."""
     call.ending = call.stop_reason = reply.stop_reason[:40]
     call.request_id = reply.request_id[:80]
     _price(call, reply.usage)
     _end(call, draft)
     _add_to_turn(call, steps=F("steps") + 1, first_text_at=Coalesce("first_text_at", call.first_text_at))
-    turn.refresh_from_db()
 
 
 def broke(call: ModelCall, failure: client.ModelFailed, draft: Draft) -> None:
-    """No usable reply: why, and what it has cost all the same.
+    """No usable reply: why, and what it has cost all the same. In a transaction of its own, so that the sums agree.
 
     Whoever holds the turn by now: costs only add up.
     """
     call.ending, call.request_id = failure.ending.name, failure.request_id[:80]
     if failure.usage is not None:
         _price(call, failure.usage)
-    _end(call, draft)
-    _add_to_turn(call)
+    with events.writing(call.conversation_id, "failure_kept"):
+        _end(call, draft)
+        _add_to_turn(call)
 
 
 def _price(call: ModelCall, used: client.Usage) -> None:

@@ -46,7 +46,7 @@ def take_back(
     call.ending, call.dropped_text = ENDING, text
     call.save(update_fields=["ending", "dropped_text"])
     _record(conversation, turn, text, false)
-    _say_so(conversation, false, on_page=draft.shown > 0)
+    _say_so(conversation, false, on_page=draft.offered)
     if turn.model_calls.filter(ending=ENDING).count() >= MOST_FALSE_CLAIMS:
         end_in_words(conversation, turn, ENDING, hand_off=True)
 

@@ -26,6 +26,7 @@ SAVES: Final[Mapping[str, str]] = {
     "step_decided": "what comes next is known; a turn that waits or is done has been moved there",
     "request_begun": "the request is built, and its row begun",
     "history_folded": "the older half of the conversation is told in short from now on",
+    "failure_kept": "why there is no reply, and what it has cost all the same",
     "reply_kept": "the reply, its tool calls and its cost",
     "call_run": "a tool's effect and its answer, or the card that it waits for",
     "outside_asked": "somebody outside is about to be asked",

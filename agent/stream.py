@@ -21,7 +21,7 @@ from agent.ears import Ear, Entry, Place
 from agent.events import event_id, stream_key
 from agent.models import Conversation, ConversationEvent
 from agent.states import Author, ConversationState
-from agent.text import page_length
+from agent.text import behind, page_length
 
 log = structlog.get_logger(__name__)
 LOOK_SECONDS = 15
@@ -79,10 +79,9 @@ class DraftText:
         if data["draft"] != self.key:
             self._end(self.key)
             self.key, self.text = data["draft"], ""
-        if data["offset"] != page_length(self.text):
-            return False
-        self.text += data["text"]
-        return True
+        new = behind(data["text"], page_length(self.text) - data["offset"])
+        self.text += new or ""
+        return bool(new)
 
     def _end(self, key: str) -> None:
         self.ended.add(key)

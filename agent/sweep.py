@@ -1,7 +1,7 @@
 """The sweeper: the database is the truth. What it says is unfinished gets a job, whatever became of the last one.
 
 A turn is found within 30 seconds: a job that was lost after `QUEUED_TOO_LONG` and `SWEEP_SECONDS`, a worker that died
-after `AGENT_LEASE_SECONDS` and `SWEEP_SECONDS` at most.
+after `AGENT_LEASE_SECONDS` and `SWEEP_SECONDS` at most. Of more than `JOBS_AT_ONCE`, every round finds others.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 
-from agent import cards, events, money, people, turns
+from agent import cards, events, money, people, sent_again, turns
 from agent.models import Conversation, Message, Turn
 from agent.save_points import reached
 from agent.states import Author, ConversationState, ToolCallState, TurnState
@@ -23,6 +23,9 @@ from orders import audit
 log = structlog.get_logger(__name__)
 QUEUED_TOO_LONG = timedelta(seconds=8)
 AT_ONCE = 200
+JOBS_AT_ONCE = 1000
+# Reading them is cheap; sending a job to each in one round is not.
+LOST_LOOKED_AT = 10_000
 T = TypeVar("T")
 
 
@@ -48,13 +51,22 @@ def _each(repair: Callable[[T], None], find: Callable[[], Iterable[T]]) -> None:
             log.exception("sweep.broke", repair=repair.__name__, thing=str(thing))
 
 
-def _turns_without_worker() -> QuerySet[Turn]:
-    """Queued turns whose job was lost, and running ones whose worker is gone. A job too many does no harm."""
+def _turns_without_worker() -> list[Turn]:
+    """Queued turns whose job was lost, and running ones whose worker is gone. A job too many does no harm.
+
+    First those that no round has sent a job to yet: while jobs wait for workers that are too few, the oldest turns stay
+    the oldest.
+    """
     now = timezone.now()
     lost = Q(state=TurnState.QUEUED, queued_at__lt=now - QUEUED_TOO_LONG) | Q(
         state=TurnState.RUNNING, lease_until__lt=now
     )
-    return Turn.objects.filter(lost).order_by("queued_at")[:AT_ONCE]
+    found = list(Turn.objects.filter(lost).order_by("queued_at")[:LOST_LOOKED_AT])
+    times = sent_again.times(found)
+    if times is None:  # No job gets through either: a few are tried.
+        return found[:AT_ONCE]
+    due = [turn for turn in found if times[turn.pk] <= now.timestamp() - sent_again.NOT_BEFORE_SECONDS]
+    return sorted(due, key=lambda turn: times[turn.pk])[:JOBS_AT_ONCE]
 
 
 def _send_again(turn: Turn) -> None:
@@ -62,6 +74,7 @@ def _send_again(turn: Turn) -> None:
         log.info("turn.found", conversation_id=turn.conversation_id, turn_id=turn.pk, state=turn.state)
         reached("lost_turn_found")
         turns.send_job(turn)
+        sent_again.note(turn)
 
 
 def _turns_that_need_not_wait() -> Iterable[int]:

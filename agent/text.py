@@ -33,3 +33,13 @@ def readable(text: str, *, limit: int) -> str:
 def page_length(text: str) -> int:
     """The length of a text as a browser counts it: in UTF-16 units, two for most emoji."""
     return len(text.encode("utf-16-le")) // 2
+
+
+def behind(text: str, known: int) -> str | None:
+    """What of `text` is new to a page that has its first `known` UTF-16 units; None where a piece before it is missing.
+
+    A piece that was sent twice, alone or with what came next, says nothing twice.
+    """
+    if known < 0:
+        return None
+    return text.encode("utf-16-le")[2 * known :].decode("utf-16-le", "ignore")

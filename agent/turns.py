@@ -31,12 +31,13 @@ class LeaseLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """`worked`: how long the turn was worked on before, by whomever."""
+    """`worked`: how long the turn was worked on before, by whomever. `resumed`: it has waited for a press meanwhile."""
 
     turn_id: int
     conversation_id: int
     token: str
     worked: timedelta
+    resumed: bool
 
 
 def live_turn(conversation: Conversation) -> Turn | None:
@@ -119,6 +120,7 @@ def take(turn_id: int) -> Lease | None:
         if turn is None:
             return None
         now, worker_lost = timezone.now(), turn.state == TurnState.RUNNING
+        resumed = turn.started_at is not None and turn.queued_at > turn.started_at
         # When a worker died nobody knows: at the end of its lease at the latest.
         before = worked(turn, until=turn.lease_until or now)
         move(
@@ -133,7 +135,7 @@ def take(turn_id: int) -> Lease | None:
             worked=before,
             failures=turn.failures + worker_lost,
         )
-    return Lease(turn_id, found, token, before)
+    return Lease(turn_id, found, token, before, resumed)
 
 
 class Silenced(LeaseLost):

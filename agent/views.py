@@ -80,9 +80,10 @@ def ask_for_person(request: HttpRequest, number: str) -> HttpResponse:
 
 @require_POST
 def seen(request: HttpRequest, number: str) -> HttpResponse:
-    """The page is visible, or was until now: its customer needs no e-mail of what it shows."""
+    """The page is visible, or was until now: its customer needs no e-mail of what it shows, up to `last_event`."""
     shopper = _shopper(request)
-    presence.seen(order_for_shopper(shopper, number).pk, shopper.customer.pk)
+    shown = stream.parse_event_id(request.POST.get("last_event", "")) or stream.Position()
+    presence.seen(order_for_shopper(shopper, number).pk, shopper.customer.pk, shown)
     return HttpResponse(status=HTTPStatus.NO_CONTENT)
 
 

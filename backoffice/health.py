@@ -60,7 +60,7 @@ def ask_redis() -> None:
 
 def ask_worker(queue: str) -> None:
     with heartbeat.client() as connected:
-        if not connected.exists(heartbeat.key(queue)):
+        if not heartbeat.workers(connected, [queue])[queue]:
             raise Missing
 
 

@@ -1,4 +1,4 @@
-"""A worker's sign of life: a key per queue in Redis that fades unless a consumer keeps renewing it.
+"""A worker's sign of life: its name in Redis, per queue, with when it was last heard of; it fades unless renewed.
 
 It is a step of Celery's consumer, not a thread of its own: a worker that has lost its broker stops it too.
 """
@@ -17,44 +17,71 @@ log = structlog.get_logger(__name__)
 
 
 def key(queue: str) -> str:
-    return f"refund-desk:worker:{queue}"
+    """A sorted set: the workers of a queue by when they were last heard of, in seconds of the clock of Redis."""
+    return f"refund-desk:workers:{queue}"
 
 
 def client() -> redis.Redis:
     return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1.5, socket_connect_timeout=1.5)
 
 
-def beat(queues: Iterable[str]) -> None:
-    """Say once that somebody consumes these queues. A Redis that is away is logged: the next beat tries again."""
+def beat(queues: Iterable[str], worker: str) -> None:
+    """Say once that this worker consumes these queues. A Redis that is away is logged: the next beat tries again."""
     try:
         with client() as connection:
+            now = _clock(connection)
+            pipe = connection.pipeline(transaction=False)
             for queue in queues:
-                connection.set(key(queue), "alive", ex=FADES_AFTER_SECONDS)
+                pipe.zadd(key(queue), {worker: now})
+                pipe.zremrangebyscore(key(queue), "-inf", now - FADES_AFTER_SECONDS)
+                pipe.expire(key(queue), FADES_AFTER_SECONDS)
+            pipe.execute()
     except redis.RedisError as error:
         log.warning("worker.heartbeat_not_written", error=str(error))
 
 
-def fade(queues: Iterable[str]) -> None:
-    """Say that this consumer goes; others of the same queue say within seconds that they are still there."""
+def fade(queues: Iterable[str], worker: str) -> None:
+    """Say that this worker goes; those that stay are still there."""
     try:
         with client() as connection:
-            connection.delete(*[key(queue) for queue in queues])
+            pipe = connection.pipeline(transaction=False)
+            for queue in queues:
+                pipe.zrem(key(queue), worker)
+            pipe.execute()
     except redis.RedisError as error:
         log.warning("worker.heartbeat_not_ended", error=str(error))
+
+
+def workers(connection: redis.Redis, queues: Iterable[str]) -> dict[str, int]:
+    """How many workers of each queue have lately been heard of. Raises `redis.RedisError`."""
+    queues = list(queues)
+    oldest = _clock(connection) - FADES_AFTER_SECONDS
+    pipe = connection.pipeline(transaction=False)
+    for queue in queues:
+        pipe.zcount(key(queue), oldest, "+inf")
+    return dict(zip(queues, pipe.execute(), strict=True))
+
+
+def _clock(connection: redis.Redis) -> float:
+    """One clock for all machines."""
+    seconds, microseconds = connection.time()
+    return float(seconds) + microseconds / 1_000_000
 
 
 class Heartbeat(bootsteps.StartStopStep):
     requires = ("celery.worker.consumer.tasks:Tasks",)
     entry: Any = None
     queues: tuple[str, ...] = ()
+    worker: str = ""
 
     def start(self, parent: Any) -> None:
         self.queues = tuple(queue.name for queue in parent.task_consumer.queues)
-        beat(self.queues)
-        self.entry = parent.timer.call_repeatedly(EVERY_SECONDS, beat, (self.queues,))
+        self.worker = parent.hostname
+        beat(self.queues, self.worker)
+        self.entry = parent.timer.call_repeatedly(EVERY_SECONDS, beat, (self.queues, self.worker))
 
     def stop(self, parent: Any) -> None:
         if self.entry is not None:
             self.entry.cancel()
             self.entry = None
-            fade(self.queues)
+            fade(self.queues, self.worker)

@@ -71,6 +71,7 @@ GAUGES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "queue_jobs": ("Jobs that wait in the broker.", ("queue",)),
     "unacknowledged_jobs": ("Jobs that workers have taken and not finished.", ()),
     "worker_up": ("1 where a worker has lately been heard of.", ("queue",)),
+    "workers": ("Workers that have lately been heard of, one that has died among others is missing.", ("queue",)),
 }
 
 
@@ -143,22 +144,36 @@ def read_database(counted: list[tallies.Tally]) -> Sums:
         return _read_in_time(counted)
     finally:
         for tally in counted:
+            _keep(tally)
+
+
+def _keep(tally: tallies.Tally) -> None:
+    """What was counted is there whether or not it can be kept: at worst a later look keeps it."""
+    try:
+        with transaction.atomic():
+            _limit_statements()
             tally.keep()
+    except Error as error:
+        log.warning("metrics.not_kept", table=tally.model._meta.db_table, error=str(error))
 
 
 def _read_in_time(counted: list[tallies.Tally]) -> Sums:
     sums: Sums = {}
     until = time.monotonic() + BLOCKS_SECONDS
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            # A statement that takes longer is ended by the server: nobody may slow the desk down by looking at it.
-            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{STATEMENT_SECONDS}s"])
+        _limit_statements()
         for tally in counted:
             found = tally.sums(until=until)
             if found is None:
                 raise TimeoutError("the rows of old are still being counted")
             sums |= found
         return sums | _now()
+
+
+def _limit_statements() -> None:
+    """Until the transaction ends, the server ends what takes longer: nobody may slow the desk down by looking at it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{STATEMENT_SECONDS}s"])
 
 
 def _now() -> Sums:
@@ -207,12 +222,12 @@ def read_redis() -> Sums:
         pipe = connected.pipeline(transaction=False)
         for queue in queues:
             pipe.llen(queue)
-        for queue in settings.WORKER_QUEUES:
-            pipe.exists(heartbeat.key(queue))
         pipe.hlen("unacked")  # where Celery keeps what was handed out
-        *answers, unacknowledged = pipe.execute()
-    sums: Sums = {("queue_jobs", (queue,), ""): answers.pop(0) for queue in queues}
-    sums |= {("worker_up", (queue,), ""): answers.pop(0) for queue in settings.WORKER_QUEUES}
+        *jobs, unacknowledged = pipe.execute()
+        workers = heartbeat.workers(connected, settings.WORKER_QUEUES)
+    sums: Sums = {("queue_jobs", (queue,), ""): number for queue, number in zip(queues, jobs, strict=True)}
+    sums |= {("worker_up", (queue,), ""): min(number, 1) for queue, number in workers.items()}
+    sums |= {("workers", (queue,), ""): number for queue, number in workers.items()}
     return sums | {("unacknowledged_jobs", (), ""): unacknowledged}
 
 

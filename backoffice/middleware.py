@@ -6,6 +6,7 @@ Both work for sync and async views: an event stream must never be pushed through
 import time
 import uuid
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
 import structlog
@@ -17,7 +18,7 @@ from backoffice import errors
 
 log = structlog.get_logger(__name__)
 LOOKS_ONLY = frozenset({"GET", "HEAD", "OPTIONS"})
-# Every visible page says that it is, three times a minute.
+# Every visible page says that it is, three times a minute. Where that is refused somebody may be trying addresses.
 SAID_AGAIN_AND_AGAIN = frozenset({"chat-seen"})
 FAULT = 500
 CONTENT_SECURITY_POLICY = (
@@ -60,15 +61,16 @@ def request_id(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequ
 
     def end(request: HttpRequest, response: HttpResponseBase) -> None:
         response["X-Request-ID"] = request.request_id  # type: ignore[attr-defined]
-        if not _is_a_look(request) or response.status_code >= FAULT:
+        if not _is_a_look(request, response) or response.status_code >= FAULT:
             _log_request(request, response)
 
     return _around(get_response, begin, end)
 
 
-def _is_a_look(request: HttpRequest) -> bool:
+def _is_a_look(request: HttpRequest, response: HttpResponseBase) -> bool:
     match = request.resolver_match
-    return request.method in LOOKS_ONLY or (match is not None and match.url_name in SAID_AGAIN_AND_AGAIN)
+    said = response.status_code == HTTPStatus.NO_CONTENT and match is not None and match.url_name
+    return request.method in LOOKS_ONLY or said in SAID_AGAIN_AND_AGAIN
 
 
 def _log_request(request: HttpRequest, response: HttpResponseBase) -> None:

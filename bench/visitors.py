@@ -121,9 +121,9 @@ class Visitor:
         if kind == "delta":
             self._saw_text()
             have = self.drafts.get(data["draft"], "")
-            if data["offset"] != len(have):
+            if data["offset"] > len(have):
                 self.faults.append(f"a piece for {data['offset']} where {len(have)} was next")
-            self.drafts[data["draft"]] = have + data["text"]
+            self.drafts[data["draft"]] = have + data["text"][len(have) - data["offset"] :]
         elif kind == "draft":
             self.drafts[data["draft"]] = data["text"]
 

@@ -1,12 +1,13 @@
 """What in a text is taken for a claim: written in any way, and only where it is asserted."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
 from agent.claim_goods import goods_named
 from agent.claims import claims_in, is_founded
-from agent.deeds import COMPENSATION, REFUND, Deed, Reach
+from agent.deeds import COMPENSATION, REFUND, RETURN, Deed, Reach
 from agent.offline.phrases import PHRASES
 
 # What the stand-in says before anything is done. A real model offers, asks and explains in the same ways.
@@ -190,9 +191,12 @@ GOODS = {1: "藍牙耳機", 2: "耳機殼", 3: "Blue Cap", 4: "Bottle (500 ml)",
         ("瓶已退款", set()),
         ("溫瓶已退款", {6}),
         ("已退款", set()),
+        ("已取消耳機殼並為藍牙耳機辦理退貨", {1, 2}),
+        ("i have refunded nt$230 for the blue cap", {3}),
+        ("the return of your blue cap is registered", {3}),
     ],
 )
-def test_goods_are_named_by_their_whole_name_or_by_its_own_end(clause: str, named: set[int]) -> None:
+def test_goods_of_a_claim_are_named_by_their_whole_name_or_by_its_own_end(clause: str, named: set[int]) -> None:
     assert goods_named(clause, GOODS) == named
 
 
@@ -200,3 +204,58 @@ def test_an_end_that_two_names_have_means_neither_and_one_name_means_all_lines_o
     assert goods_named("帽子已退款", {1: "紅色帽子", 2: "藍色帽子"}) == frozenset()
     assert goods_named("紅色帽子已退款", {1: "紅色帽子", 2: "紅色帽子"}) == {1, 2}
     assert goods_named("帽子已退款", {1: "紅色帽子", 2: "紅色帽子"}) == {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("name", "clause"),
+    [
+        ("Hat", "i have refunded that"),
+        ("Mat", "refunded the mats automatically"),
+        ("Gift card", "i have refunded your card"),
+        ("卡片", "卡片已退款"),
+        ("殼", "殼已退款"),
+        ("A", "i have refunded a"),
+    ],
+)
+def test_names_that_are_parts_of_words_or_words_of_this_subject_name_no_goods(name: str, clause: str) -> None:
+    assert goods_named(clause, {1: name}) == frozenset()
+
+
+def test_a_part_of_another_word_does_not_hide_the_goods() -> None:
+    assert goods_named("i have refunded the hat to that card", {1: "Hat"}) == {1}
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "您留下耳機後已退款耳機殼",
+        "耳機殼已退款後",
+        "you kept it and the blue cap was refunded",
+        "已退款給耳機的買家",
+        "耳機已寄出並且已退款",
+        "耳機照常出貨而耳機殼已退款",
+        "手機殼已退款",
+        "i have refunded the caps of the blue cap",
+        "the blue cap is on its way and nt$230 has been refunded",
+        "since you keep it the blue cap was refunded",
+        "refunded in return for the blue cap",
+    ],
+)
+def test_goods_that_stand_anywhere_else_leave_open_what_the_claim_is_about(clause: str) -> None:
+    assert goods_named(clause, GOODS) == frozenset()
+
+
+def test_goods_of_two_deeds_may_stand_in_one_clause() -> None:
+    of_case, of_earphones = (
+        Deed(REFUND, Reach.DONE, goods=frozenset({2})),
+        Deed(RETURN, Reach.BEGUN, goods=frozenset({1})),
+    )
+    claims = [replace(claim, goods=frozenset({2})) for claim in claims_in("耳機殼已退款而且已登記退貨")]
+    assert {(claim.kind, claim.beside) for claim in claims} == {
+        (REFUND, frozenset({RETURN})),
+        (RETURN, frozenset({REFUND})),
+    }
+    assert all(is_founded(claim, [of_case, of_earphones], frozenset(), 0) for claim in claims)
+    assert not all(is_founded(claim, [of_earphones], frozenset(), 0) for claim in claims)
+    others = [Deed(REFUND, Reach.DONE, goods=frozenset({1})), of_earphones]
+    assert not any(is_founded(claim, others, frozenset(), 0) for claim in claims)

@@ -1,10 +1,15 @@
 """What the client makes of the wire: blocks unchanged, text that can be stored, a verdict on every ending."""
 
+import time
+from collections.abc import Iterator
+
 import pytest
 
 from agent import client
 from agent.endings import Retry
 from agent.tests.wire import END, START, Frames, Wire, block, text, tool
+
+CALLS: Frames = [{**END[0], "delta": {"stop_reason": "tool_use", "stop_sequence": None}}, END[1]]
 
 
 def ask(shown: list[str] | None = None) -> client.Reply:
@@ -72,7 +77,7 @@ def test_numbers_that_no_json_can_hold_are_left_out(wire: Wire) -> None:
         [START, *text(0, "Hel")[:-1]],
         [START, *text(0, "Hello")],
         [START, *tool(0, '{"a": ')[:-1]],
-        [START, *tool(0, '{"a": }}'), *END],
+        [START, *tool(0, '{"a": }}'), *CALLS],
         [*text(0, "Hello"), *END],
         [START, {"type": "content_block_delta", "index": 4, "delta": {"type": "text_delta", "text": "x"}}, *END],
         [START, {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}],
@@ -115,12 +120,26 @@ def test_who_is_told_to_stop_leaves_the_stream(wire: Wire) -> None:
         )
 
 
-def test_arguments_that_were_cut_with_the_reply_are_kept_as_far_as_they_go(wire: Wire) -> None:
+def test_arguments_that_were_cut_with_the_reply_are_none_at_all(wire: Wire) -> None:
     cut = [{**END[0], "delta": {"stop_reason": "max_tokens", "stop_sequence": None}}, END[1]]
     wire.frames = [START, *tool(0, '{"a": 1, "b": '), *cut]
     reply = ask()
     assert reply.stop_reason == "max_tokens"
-    assert reply.content[0]["input"] == {"a": 1}
+    assert reply.content[0]["input"] is None
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_call_that_was_cut_in_the_middle_of_a_number_is_never_run(wire: Wire, closed: bool) -> None:
+    frames = tool(0, '{"order_number": "5531", "quantity": 1')
+    wire.frames = [START, *(frames if closed else frames[:-1]), *CALLS]
+    with pytest.raises(client.ModelFailed) as failed:
+        ask()
+    assert failed.value.ending.name == "malformed_reply"
+
+
+def test_frames_that_nobody_here_knows_end_nothing(wire: Wire) -> None:
+    wire.frames = [START, *text(0, "Hello"), {"type": "weather"}, *END]
+    assert ask().content == [{"type": "text", "text": "Hello"}]
 
 
 def test_totals_that_are_told_at_the_end_take_the_place_of_those_at_the_beginning(wire: Wire) -> None:
@@ -135,18 +154,17 @@ def test_blocks_that_nobody_here_knows_are_kept_as_they_were_sent(wire: Wire) ->
     assert ask().content == [unknown, {"type": "text", "text": "Hello"}]
 
 
-def test_all_that_has_come_is_read_before_there_is_a_rest(wire: Wire) -> None:
-    wire.frames = [START, *text(0, *["word "] * 50), *END]
-    shown: list[str] = []
+def test_whoever_had_to_wait_for_the_wire_is_given_a_rest_after_what_came(wire: Wire) -> None:
+    read: list[bytes] = []
     rests: list[int] = []
-    client.reply_to(
-        system=[],
-        tools=[],
-        messages=[{"role": "user", "content": "hello"}],
-        on_text=shown.append,
-        going_on=lambda: True,
-        rest=lambda: rests.append(len(shown)),
-    )
-    assert "".join(shown) == "word " * 50
-    # The server writes everything at once: whoever waits does so for the beginning, and not between the words.
-    assert not [place for place in rests if 1 < place < 50]
+
+    def body() -> Iterator[bytes]:
+        yield b"at once"
+        time.sleep(client.AT_ONCE_SECONDS * 2)
+        yield b"later"
+
+    watched = client._Watched(body(), lambda: True, lambda: rests.append(len(read)))
+    for piece in watched:
+        read.append(piece)
+    assert read == [b"at once", b"later"]
+    assert rests[-1] == 2

@@ -183,7 +183,9 @@ LIVES: dict[str, Life] = {
     "a turn that asks a carrier": Life(
         asks_when, dying.work, ("outside_asked", "outside_answered", "outside_answer_kept")
     ),
-    "a turn without a model": Life(unanswered, dying.work, ("model_failed", "turn_failed", "person_asked")),
+    "a turn without a model": Life(
+        unanswered, dying.work, ("model_failed", "failure_kept", "turn_failed", "person_asked")
+    ),
     "a turn whose window is full": Life(too_long, dying.work, ("history_folded",)),
     "a worker that goes down": Life(greeted, dying.leave, ("turn_handed_on",)),
     "a turn that a person has overtaken": Life(owned_meanwhile, dying.work, ("turn_silenced",)),

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
-from agent import limits, loop, turns
+from agent import cards, events, limits, loop, turns
 from agent.models import Conversation, ModelCall, Turn
 from agent.offline.control import Control
 from agent.states import ConversationState, TurnState
@@ -268,8 +268,26 @@ def test_what_another_conversation_is_at_counts_with_what_the_dearest_request_ha
     hear(order)
     hear(other)
     begun(other)
-    said = ended(order, "customer_spend")
-    assert clock(timedelta(hours=4)) in said
+    said = ended(order, "busy")
+    # The day's cost is reached by expectation alone: that is over as soon as the other turn is.
+    assert f"about {settings.AGENT_MAX_TURN_SECONDS // 60} minutes" in said
+    assert not talk(order).needs_person
+
+
+def test_what_is_only_expected_does_not_move_the_time_at_which_the_assistant_answers_again(
+    model: Control, order: Order, settings: Settings
+) -> None:
+    settings.AGENT_MAX_CENTS_PER_CUSTOMER_DAY = 10
+    other, older = cast.place("5602", who="ming"), elsewhere(order)
+    hear(order)
+    hear(other)
+    dear = past_turn(older, cents=8, hours=20)
+    ModelCall.objects.create(
+        conversation=dear.conversation, turn=dear, number=1, attempt=1, started_at=dear.queued_at, cost_micro=8 * CENT
+    )
+    begun(other)
+    past_turn(older, cents=2, hours=10)
+    assert clock(timedelta(hours=4)) in ended(order, "customer_spend")
 
 
 def test_far_from_the_limits_nobody_waits_for_the_customers_other_conversations(order: Order) -> None:
@@ -283,7 +301,9 @@ def test_far_from_the_limits_nobody_waits_for_the_customers_other_conversations(
 def test_two_conversations_at_once_do_not_both_take_what_is_left_of_the_day(order: Order, settings: Settings) -> None:
     settings.AGENT_MAX_TURNS_PER_CUSTOMER_DAY = 1
     both = [order, cast.place("5602", who="ming")]
-    leases = [hear(each) and hold(each) for each in both]
+    for each in both:
+        hear(each)
+    leases = [hold(each) for each in both]
 
     def decide(lease: turns.Lease) -> limits.Limit | None:
         with turns.holding(lease) as (conversation, turn):
@@ -316,6 +336,18 @@ def test_what_a_customer_takes_to_press_is_none_of_the_turns_seconds(
 ) -> None:
     hear(order)
     Turn.objects.update(started_at=timezone.now() - timedelta(hours=1))
+    assert work(order).state == TurnState.DONE
+
+
+def test_a_turn_that_goes_on_after_a_press_has_seconds_to_say_so_whatever_it_took_before(
+    model: Control, order: Order, settings: Settings
+) -> None:
+    hear(order)
+    with turns.holding(hold(order)) as (conversation, turn):
+        turns.move(conversation, turn, TurnState.RUNNING, TurnState.WAITING)
+    Turn.objects.update(worked=timedelta(seconds=settings.AGENT_MAX_TURN_SECONDS + 1))
+    with events.writing(talk(order).pk) as conversation:
+        cards.resume(conversation, go_on=True)
     assert work(order).state == TurnState.DONE
 
 

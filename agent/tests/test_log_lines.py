@@ -167,6 +167,17 @@ def test_that_a_page_is_visible_is_not_logged_three_times_a_minute(lines: Lines)
     assert about(lines, "request.done") == []
 
 
+def test_a_page_that_may_not_say_so_is_logged_with_what_it_was_told(lines: Lines) -> None:
+    cast.order_5531()
+    client = Client(enforce_csrf_checks=True)
+    client.post("/orders/5531/chat/seen/")
+    stranger = Client()
+    stranger.force_login(cast.customer_user("ming2"))
+    stranger.post("/orders/5531/chat/seen/")
+    said = [(line["route"], line["status"]) for line in about(lines, "request.done")]
+    assert said == [("orders/<order_number:number>/chat/seen/", status) for status in (403, 404)]
+
+
 def test_a_job_works_under_the_id_of_the_request_that_caused_it_and_leaves_nothing_bound(
     model: Control, lines: Lines
 ) -> None:

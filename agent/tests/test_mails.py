@@ -13,6 +13,7 @@ from pytest_django import Settings
 from agent import cards, events, mails, people, presence
 from agent.models import Card, CustomerMail
 from agent.states import CardState, MailState
+from agent.stream import Position
 from agent.tests.helpers import hear, quoted, talk
 from agent.tools.base import CardSpec
 from backoffice.local.processes import free_port
@@ -47,11 +48,21 @@ def time_passes(**fields: Any) -> None:
     )
 
 
-def page_was_seen(order: Order, ago: timedelta) -> None:
-    """The customer last looked at the page so long ago."""
-    presence.seen(order.pk, order.customer_id)
+def page_was_seen(order: Order, ago: timedelta, shown: str = "") -> None:
+    """The customer last looked at the page so long ago, when it showed everything up to `shown`, else all there is."""
+    presence.seen(order.pk, order.customer_id, Position())
     (key,) = events.carrier().scan_iter("refund-desk:seen:*")
-    events.carrier().set(key, (timezone.now() - ago).timestamp())
+    events.carrier().set(key, f"{(timezone.now() - ago).timestamp()} {shown or newest(order)}")
+
+
+def newest(order: Order, back: int = 0) -> str:
+    """The newest event of the conversation, or one before it, as pages name it."""
+    return f"{talk(order).pk}-{talk(order).last_event - back}"
+
+
+def event_of(order: Order, **fields: Any) -> int:
+    """Its number in the conversation."""
+    return talk(order).events.get(**fields).number
 
 
 def only_mail() -> CustomerMail:
@@ -104,6 +115,66 @@ def test_whoever_has_looked_at_the_page_since_is_not_written_to(order: Order) ->
     page_was_seen(order, timedelta(minutes=5))
     assert mails.send_due() == 0
     assert (only_mail().state, post.outbox) == (MailState.NOT_NEEDED, [])
+
+
+def test_whoever_looked_at_a_page_that_no_longer_heard_of_anything_is_written_to(order: Order) -> None:
+    before = newest(order)
+    answer(order)
+    time_passes(created_at=timezone.now() - timedelta(minutes=10))
+    page_was_seen(order, timedelta(minutes=5), shown=before)
+    assert mails.send_due() == 1
+
+
+@pytest.mark.parametrize(("behind", "written"), [(0, 0), (1, 1)])
+def test_whether_the_page_has_shown_it_is_asked_of_the_answers_own_event(
+    order: Order, behind: int, written: int
+) -> None:
+    answer(order)
+    its = event_of(order, kind="message", data__author="staff")
+    assert its < talk(order).last_event, "what came after it need not have been shown"
+    time_passes(created_at=timezone.now() - timedelta(minutes=10))
+    page_was_seen(order, timedelta(minutes=5), shown=f"{talk(order).pk}-{its - behind}")
+    assert mails.send_due() == written
+
+
+@pytest.mark.parametrize(("behind", "written"), [(0, 0), (1, 1)])
+def test_whether_the_page_has_shown_moneys_outcome_is_asked_of_its_line(
+    order: Order, behind: int, written: int, django_capture_on_commit_callbacks: Any
+) -> None:
+    refund = refund_of(order)
+    with django_capture_on_commit_callbacks(execute=True):
+        move_refund(refund=refund, to=RefundState.SUCCEEDED, actor=cast.SHOP)
+    line = talk(order).events.filter(kind="status").latest("number").number
+    time_passes(created_at=timezone.now() - timedelta(minutes=10))
+    page_was_seen(order, timedelta(minutes=5), shown=f"{talk(order).pk}-{line - behind}")
+    assert mails.send_due() == written
+
+
+@pytest.mark.parametrize(("behind", "written"), [(0, 0), (1, 1)])
+def test_whether_the_page_has_shown_that_a_wait_is_over_is_asked_of_its_line(
+    order: Order, behind: int, written: int
+) -> None:
+    people.customer_asks_for_person(conversation=talk(order), actor=cast.shopper())
+    people.close(conversation=talk(order), actor=cast.staff())
+    line = talk(order).events.filter(kind="message").latest("number").number
+    time_passes(created_at=timezone.now() - timedelta(minutes=10))
+    page_was_seen(order, timedelta(minutes=5), shown=f"{talk(order).pk}-{line - behind}")
+    assert mails.send_due() == written
+
+
+@pytest.mark.parametrize("away", [-1, 1])
+def test_a_page_in_another_conversation_has_not_shown_the_answer(order: Order, away: int) -> None:
+    answer(order)
+    time_passes(created_at=timezone.now() - timedelta(minutes=10))
+    page_was_seen(order, timedelta(minutes=5), shown=f"{talk(order).pk + away}-{talk(order).last_event}")
+    assert mails.send_due() == 1
+
+
+def test_where_no_event_is_known_a_look_at_the_page_is_enough(order: Order) -> None:
+    answer(order)
+    time_passes(created_at=timezone.now() - timedelta(minutes=10), key="answered:0")
+    page_was_seen(order, timedelta(minutes=5), shown="0-0")
+    assert mails.send_due() == 0
 
 
 def test_a_page_that_was_last_looked_at_before_the_answer_may_be_left_so_it_is_looked_again(order: Order) -> None:
@@ -303,10 +374,19 @@ def seen_at(order: Order) -> Any:
 def test_a_page_that_is_visible_says_so_and_its_customer_counts_as_there(order: Order, client: Client) -> None:
     client.force_login(cast.customer_user())
     assert seen_at(order) is None
-    assert client.post("/orders/5531/chat/seen/").status_code == HTTPStatus.NO_CONTENT
-    assert timezone.now() - seen_at(order) < timedelta(seconds=10)
+    assert client.post("/orders/5531/chat/seen/", {"last_event": "7-3"}).status_code == HTTPStatus.NO_CONTENT
+    look = seen_at(order)
+    assert timezone.now() - look.at < timedelta(seconds=10)
+    assert look.shown == Position(7, 3)
     (key,) = events.carrier().scan_iter("refund-desk:seen:*")
     assert 0 < events.carrier().ttl(key) <= presence.KEPT.total_seconds()
+
+
+@pytest.mark.parametrize("said", ["", "0-0", "7", "7-", "-3", "7-x", "7 3", "٧-٣", "9" * 40 + "-1"])
+def test_a_page_that_names_no_event_of_ours_has_shown_none(order: Order, client: Client, said: str) -> None:
+    client.force_login(cast.customer_user())
+    assert client.post("/orders/5531/chat/seen/", {"last_event": said}).status_code == HTTPStatus.NO_CONTENT
+    assert seen_at(order).shown == Position()
 
 
 def test_opening_the_page_says_nothing_by_itself_so_whoever_has_no_javascript_is_written_to(
@@ -322,7 +402,7 @@ def test_opening_the_page_says_nothing_by_itself_so_whoever_has_no_javascript_is
 def test_a_strangers_page_says_nothing_about_this_one(order: Order, client: Client) -> None:
     client.force_login(cast.customer_user("ming2"))
     assert client.post("/orders/5531/chat/seen/").status_code == HTTPStatus.NOT_FOUND
-    presence.seen(order.pk, cast.customer("ming2").pk)
+    presence.seen(order.pk, cast.customer("ming2").pk, Position())
     assert seen_at(order) is None
 
 

@@ -36,12 +36,29 @@ def test_what_somebody_will_do_or_by_when_is_a_promise(sentence: str) -> None:
         "要我明天再幫您看看嗎？",
         "They are on their way.",
         "Shall I work it out for you?",
-        "We will refund it by Friday, is that right?",
+        "Shall I send it tomorrow, or on Friday?",
+        "Will we refund it by Friday?",
+        "It was sent on Monday.",
         "The case was cancelled.",
     ],
 )
 def test_what_is_so_and_what_is_asked_are_none(sentence: str) -> None:
     assert promises_in(sentence) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "明天會有專人與您聯絡。",
+        "我會在明天下午三點前回電給您，可以嗎？",
+        "I will call you tomorrow, okay?",
+        "We will refund it by Friday, is that right?",
+        "When it comes in, we'll pay, okay?",
+        "Your new case ships Monday.",
+    ],
+)
+def test_a_bare_day_and_a_question_that_follows_leave_it_a_promise(sentence: str) -> None:
+    assert promises_in(sentence) == [sentence]
 
 
 def test_a_promise_said_twice_is_told_once() -> None:

@@ -1,5 +1,7 @@
 """The sweeper finds what lost jobs have left: a broker that was away, an emptied Redis, a worker that is gone."""
 
+import base64
+import json
 from collections.abc import Callable, Generator
 from datetime import timedelta
 from typing import Any
@@ -10,7 +12,7 @@ from django.conf import settings
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from agent import cards, events, history, sweep, turns
+from agent import cards, events, history, sent_again, sweep, turns
 from agent.models import Card, Conversation, Turn
 from agent.states import CardKind, TurnState
 from agent.tests.helpers import at_once, hear, hold, newest_turn, talk, texts, told
@@ -40,11 +42,17 @@ def jobs(redis_server: redis.Redis) -> Callable[[], int]:
 @pytest.fixture
 def no_broker(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Generator[Callable[[], None]]:
     """Redis cannot be reached, neither for jobs nor for events; calling it brings Redis back."""
+    address = settings.REDIS_URL
     with monkeypatch.context() as away:
-        away.setattr(settings, "REDIS_URL", NOBODY_LISTENS)
+        settings.REDIS_URL = NOBODY_LISTENS
         away.setattr(celery_app.conf, "broker_write_url", NOBODY_LISTENS)
         away.setattr(celery_app.amqp, "_producer_pool", None)
-        yield away.undo
+
+        def come_back() -> None:
+            away.undo()
+            settings.REDIS_URL = address
+
+        yield come_back
 
 
 def long_ago(order: Order, **fields: int) -> None:
@@ -74,6 +82,69 @@ def test_words_said_while_the_broker_is_away_are_kept_and_queued_later(
     long_ago(order, queued_at=9)
     swept(django_capture_on_commit_callbacks)
     assert jobs() == 1
+
+
+def waiting(redis_server: redis.Redis) -> set[int]:
+    """The turns for which jobs wait."""
+    entries = [json.loads(entry) for entry in redis_server.lrange("chat", 0, -1)]
+    return {json.loads(base64.b64decode(entry["body"]))[0][0] for entry in entries}
+
+
+def test_each_round_reaches_turns_that_the_one_before_did_not(
+    redis_server: redis.Redis,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Committed,
+) -> None:
+    monkeypatch.setattr(sweep, "JOBS_AT_ONCE", 2)
+    lost: list[int] = []
+    for number in ("5601", "5602", "5603"):
+        hear(placed := cast.place(number))
+        long_ago(placed, queued_at=60 - len(lost))
+        lost.append(newest_turn(placed).pk)
+    swept(django_capture_on_commit_callbacks)
+    assert waiting(redis_server) == {*lost[:2]}
+    swept(django_capture_on_commit_callbacks)
+    assert waiting(redis_server) == {*lost}
+    assert redis_server.llen("chat") == 3, "those of the first round have got theirs just now"
+
+
+def test_where_redis_does_not_say_when_a_job_was_sent_again_one_is_sent(
+    order: Order, jobs: Callable[[], int], settings: Settings, django_capture_on_commit_callbacks: Committed
+) -> None:
+    hear(order)
+    long_ago(order, queued_at=60)
+    settings.REDIS_URL = NOBODY_LISTENS
+    for expected in (1, 2):
+        swept(django_capture_on_commit_callbacks)
+        assert jobs() == expected
+
+
+def test_a_job_that_was_sent_again_and_lost_again_is_sent_once_more_later(
+    order: Order,
+    jobs: Callable[[], int],
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Committed,
+) -> None:
+    hear(order)
+    long_ago(order, queued_at=60)
+    swept(django_capture_on_commit_callbacks)
+    swept(django_capture_on_commit_callbacks)
+    assert jobs() == 1
+    monkeypatch.setattr(sent_again, "NOT_BEFORE_SECONDS", 0)
+    swept(django_capture_on_commit_callbacks)
+    assert jobs() == 2
+
+
+def test_a_turn_that_is_lost_anew_does_not_wait_because_of_the_job_that_it_was_sent_before(
+    order: Order, jobs: Callable[[], int], django_capture_on_commit_callbacks: Committed
+) -> None:
+    hear(order)
+    long_ago(order, queued_at=60)
+    swept(django_capture_on_commit_callbacks)
+    hold(order)
+    long_ago(order, lease_until=1)
+    swept(django_capture_on_commit_callbacks)
+    assert jobs() == 2
 
 
 def test_a_turn_just_queued_is_left_to_its_own_job(
@@ -160,6 +231,10 @@ WITHIN = timedelta(seconds=30)
 def test_a_lost_job_is_found_within_half_a_minute() -> None:
     """At worst the turn grows old right after a round: then the next one finds it, and needs a moment itself."""
     assert sweep.QUEUED_TOO_LONG + timedelta(seconds=settings.SWEEP_SECONDS) <= WITHIN - A_MOMENT
+
+
+def test_so_is_one_that_was_sent_again_and_lost_again() -> None:
+    assert timedelta(seconds=sent_again.NOT_BEFORE_SECONDS + settings.SWEEP_SECONDS) <= WITHIN - A_MOMENT
 
 
 def test_the_turn_of_a_worker_that_died_is_found_within_half_a_minute() -> None:

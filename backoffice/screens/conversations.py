@@ -22,6 +22,7 @@ from backoffice.screens.timeline import fold
 from orders.actors import Actor, staff_actor
 
 NOTHING_NEW = 204
+SENT_TOKENS = 5
 
 
 @never_cache
@@ -80,7 +81,14 @@ def log_context(
         "is_mine": row.owner_id == request.user.pk,
         "facts": hand_off.facts(row),
         "token": token_of(QueryDict()),
+        "sent_tokens": _sent_tokens(request, row),
     }
+
+
+def _sent_tokens(request: HttpRequest, row: Conversation) -> list[str]:
+    """The forms by which the reader has answered here last: what they hold is sent, and need not be kept any longer."""
+    refs = row.messages.filter(staff=request.user.pk, client_ref__isnull=False).order_by("-pk")
+    return [(ref or "").rpartition(":")[2] for ref in refs.values_list("client_ref", flat=True)[:SENT_TOKENS]]
 
 
 def _step(request: HttpRequest, conversation_id: int, do: Any, said: str) -> HttpResponse:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, Final, ParamSpec
+from urllib.parse import urlsplit
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.contrib.auth.views import redirect_to_login
@@ -10,6 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 
 from orders.actors import NotAllowed
+from orders.http import path_of_site
 
 Args = ParamSpec("Args")
 View = Callable[Concatenate[HttpRequest, Args], HttpResponse]
@@ -55,7 +57,7 @@ def staff_screen(permissions: tuple[str, ...]) -> Callable[[View[Args]], Callabl
         @wraps(view)
         def gated(request: HttpRequest, *args: Args.args, **kwargs: Args.kwargs) -> HttpResponse:
             if not request.user.is_authenticated:
-                return redirect_to_login(request.get_full_path())
+                return redirect_to_login(_page_of(request))
             if not may(request.user, permissions):
                 raise PermissionDenied
             try:
@@ -66,6 +68,14 @@ def staff_screen(permissions: tuple[str, ...]) -> Callable[[View[Args]], Callabl
         return gated
 
     return decorate
+
+
+def _page_of(request: HttpRequest) -> str:
+    """Where to go on after the sign-in: what was asked for, or the page of the form that was sent without a session."""
+    if request.method in {"GET", "HEAD"}:
+        return request.get_full_path()
+    page = urlsplit(request.headers.get("Referer", ""))
+    return path_of_site(page.path if page.netloc == request.get_host() else "", "/")
 
 
 def permissions_of(user: AnyUser) -> dict[str, Any]:

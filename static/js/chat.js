@@ -60,7 +60,7 @@ const handlers = {
   delta({ draft, offset, text }) {
     const have = drafts.get(draft)?.text ?? "";
     if (offset > have.length) stream.open(); // a piece is missing: the stream begins with the whole draft
-    else if (offset === have.length) setDraft(draft, have + text);
+    else setDraft(draft, have + text.slice(have.length - offset)); // a piece sent again says nothing twice
   },
 
   draft_dropped({ draft }) {
@@ -164,7 +164,9 @@ const stream = new Stream(root.dataset.events, root.dataset.lastEvent, {
     const place = slot("connection");
     place.textContent = yes ? "" : words.offline;
     place.hidden = yes;
-    if (yes) side.again();
+    if (!yes) return;
+    side.again();
+    sayAgain();
   },
   newConversation() {
     for (const key of drafts.keys()) handlers.draft_dropped({ draft: key });
@@ -294,5 +296,5 @@ for (const entry of outbox.all()) postInTurn(entry);
 showTyping();
 const isWide = matchMedia("(min-width: 62rem)").matches;
 if (isWide || location.hash === "#chat") log.toEnd();
+const sayAgain = sayWhileVisible(root.dataset.seen, token, stream);
 stream.open();
-sayWhileVisible(root.dataset.seen, token);

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from playwright.sync_api import Request, expect
+from playwright.sync_api import Request, Route, expect
 
 from backoffice.local.stack import Stack
 from tests.browser.orders_for_tests import another_5531
@@ -87,3 +87,61 @@ def test_the_stream_of_a_conversation_that_is_over_is_not_opened_again(visit: Op
     staff.page.evaluate("fetch('/healthz').then((answer) => answer.status)")
     assert len(opened) == before
     assert staff.problems == []
+
+
+def test_what_was_typed_outlives_a_session_that_ends_before_it_is_sent_and_is_its_writers_alone(
+    visit: Open, stack: Stack
+) -> None:
+    number = another_5531(stack, "5531-signed-out")
+    with Visitor(stack, "ming") as ming:
+        say(ming, number, "你好")
+    desk = visit("staff")
+    conversation_of(desk, number)
+    address = desk.page.url
+    field, send = desk.page.locator("#reply"), desk.page.get_by_role("button", name="送出")
+    field.fill(TYPED)
+    desk.page.context.clear_cookies(name="sessionid")
+    send.click()
+    desk.page.wait_for_url("**/accounts/login/**")
+
+    desk.sign_in("supervisor")
+    desk.page.goto(address)
+    expect(field).to_have_value("")
+    desk.page.context.clear_cookies(name="sessionid")
+    desk.sign_in("staff")
+    desk.page.goto(address)
+    expect(field).to_have_value(TYPED)
+
+    send.click()
+    expect(desk.page.locator("#log")).to_contain_text(TYPED, timeout=WAIT)
+    expect(field).to_have_value("")
+    # It is kept until the server has it, and no longer.
+    wait_until(lambda: desk.page.evaluate("Object.keys(sessionStorage).every((key) => !key.startsWith('answer:'))"))
+    assert desk.problems == []
+
+
+def test_an_answer_that_arrived_though_nothing_came_back_is_not_sent_twice(visit: Open, stack: Stack) -> None:
+    number = another_5531(stack, "5531-no-reply")
+    with Visitor(stack, "ming") as ming:
+        say(ming, number, "你好")
+    desk = visit("staff")
+    conversation_of(desk, number)
+    address = desk.page.url
+    field, send = desk.page.locator("#reply"), desk.page.get_by_role("button", name="送出")
+
+    def broken(route: Route) -> None:
+        if arrives:
+            route.fetch(max_redirects=0)
+        route.fulfill(status=502, body="broken")
+
+    desk.page.route("**/reply/", broken)
+    for arrives in (False, True):
+        field.fill(TYPED)
+        token = desk.page.locator("#answer [name=token]").input_value()
+        with desk.page.expect_response("**/reply/"):
+            send.click()
+        desk.page.goto(address)
+        expect(field).to_have_value("" if arrives else TYPED)
+        assert (desk.page.locator("#answer [name=token]").input_value() == token) is not arrives
+    expect(desk.page.locator("#log").get_by_text(TYPED)).to_have_count(1)
+    assert desk.problems == []

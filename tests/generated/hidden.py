@@ -67,6 +67,7 @@ OURS: Final = frozenset(
         "field",
         "found",
         "found_text",
+        "hint",
         "instructions",
         "kind",
         "last4",

@@ -5,10 +5,11 @@ import time
 from collections.abc import Generator
 
 import pytest
+import redis
 from django.test import Client
 from pytest_django import Settings
 
-from backoffice import health, heartbeat
+from backoffice import health, heartbeat, metrics
 
 pytestmark = pytest.mark.django_db
 QUEUES = ("chat", "money", "sweep", "shop")
@@ -29,7 +30,7 @@ def test_alive_says_so_without_looking_at_anything(client: Client) -> None:
 
 @pytest.mark.usefixtures("model_listens")
 def test_ready_when_every_part_answers(client: Client) -> None:
-    heartbeat.beat(QUEUES)
+    heartbeat.beat(QUEUES, "one@here")
     answer = client.get("/readyz")
     assert answer.json() == dict.fromkeys(["database", "redis", *(f"worker_{name}" for name in QUEUES), "model"], "ok")
     assert answer.status_code == 200
@@ -38,10 +39,30 @@ def test_ready_when_every_part_answers(client: Client) -> None:
 @pytest.mark.usefixtures("model_listens")
 @pytest.mark.parametrize("queue", QUEUES)
 def test_a_worker_that_does_not_renew_its_sign_of_life_is_missing(client: Client, queue: str) -> None:
-    heartbeat.beat(set(QUEUES) - {queue})
+    heartbeat.beat(set(QUEUES) - {queue}, "one@here")
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert [part for part, said in answer.json().items() if said != "ok"] == [f"worker_{queue}"]
+
+
+@pytest.mark.usefixtures("model_listens")
+def test_a_worker_that_goes_leaves_the_other_ones_sign_of_life(client: Client) -> None:
+    for worker in ("one@here", "two@here"):
+        heartbeat.beat(QUEUES, worker)
+    heartbeat.fade(QUEUES, "one@here")
+    assert client.get("/readyz").status_code == 200
+    heartbeat.fade(["chat"], "two@here")
+    assert client.get("/readyz").json()["worker_chat"] == "missing"
+
+
+def test_one_of_two_workers_that_is_not_heard_of_any_more_is_missing_in_the_numbers(redis_server: redis.Redis) -> None:
+    for worker in ("one@here", "two@here"):
+        heartbeat.beat(QUEUES, worker)
+    assert metrics.read_redis()["workers", ("chat",), ""] == 2
+    redis_server.zincrby(heartbeat.key("chat"), -heartbeat.FADES_AFTER_SECONDS - 1, "one@here")
+    sums = metrics.read_redis()
+    assert (sums["workers", ("chat",), ""], sums["worker_up", ("chat",), ""]) == (1, 1)
+    assert sums["workers", ("money",), ""] == 2
 
 
 def test_a_model_that_nobody_serves_is_missing(client: Client, settings: Settings) -> None:

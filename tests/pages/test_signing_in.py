@@ -92,3 +92,15 @@ def test_the_switch_outweighs_the_browser() -> None:
 def test_signing_out_leads_back_to_the_sign_in() -> None:
     answer = signed_in("ming").post("/accounts/logout/", follow=True)
     assert answer.request["PATH_INFO"] == "/accounts/login/"
+
+
+@pytest.mark.parametrize(
+    ("page", "goes_on_at"),
+    [("/staff/conversations/7/", "/staff/conversations/7/"), ("https://elsewhere.example/x/", "/"), ("", "/")],
+)
+def test_whose_session_was_over_when_a_form_was_sent_goes_on_at_its_page(
+    client: Client, page: str, goes_on_at: str
+) -> None:
+    came_from = f"http://testserver{page}" if page.startswith("/") else page
+    answer = client.post("/staff/conversations/7/reply/", {"text": "您好"}, headers={"referer": came_from})
+    assert answer["Location"] == f"/accounts/login/?next={goes_on_at}"

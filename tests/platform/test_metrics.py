@@ -398,13 +398,13 @@ def test_a_scraper_reads_both_the_process_and_the_desk(
 
 
 @contextmanager
-def locked_table() -> Iterator[None]:
-    """Somebody holds the turns' table, as a migration may: whoever reads it waits."""
+def locked_table(table: str = "agent_turn", mode: str = "ACCESS EXCLUSIVE") -> Iterator[None]:
+    """Somebody holds a table, as a migration may: whoever reads it waits, or in mode EXCLUSIVE whoever writes to it."""
     begun, released = threading.Event(), threading.Event()
 
     def hold_it() -> None:
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("LOCK TABLE agent_turn IN ACCESS EXCLUSIVE MODE")
+            cursor.execute(f"LOCK TABLE {table} IN {mode} MODE")
             begun.set()
             released.wait(30)
         connections.close_all()
@@ -430,6 +430,20 @@ def test_a_database_that_takes_too_long_costs_its_own_numbers_alone(monkeypatch:
     assert samples["refund_desk_numbers_up", (("source", "redis"),)] == 1
     assert ("refund_desk_turns", (("state", "queued"),)) not in samples, "missing, not wrong"
     assert ("refund_desk_queue_jobs", (("queue", "chat"),)) in samples
+
+
+@pytest.mark.django_db(transaction=True)
+def test_numbers_that_cannot_be_kept_are_shown_all_the_same(order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
+    many(order, 2)
+    monkeypatch.setattr(tallies, "KEPT_EVERY", 1)
+    monkeypatch.setattr(metrics, "STATEMENT_SECONDS", 0.2)
+    mine = tallies.tallies()
+    with locked_table("backoffice_keptcount", "EXCLUSIVE"):
+        sums = metrics.read_database(mine)
+    assert sums["model_calls", ("claude-sonnet-5-5", "end_turn"), ""] == 2
+    assert not KeptCount.objects.exists()
+    metrics.read_database(mine)
+    assert KeptCount.objects.count() == len(mine), "the next look keeps what this one could not"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -47,3 +47,9 @@ def test_the_sweepers_have_a_thread_each_and_every_step_that_waits_for_others_an
     sweeps = [name for name in settings.CELERY_BEAT_SCHEDULE if queue_of(name) in {"sweep", "shop"}]
     (threads,) = [threads for queues, threads in WORKERS.values() if "sweep" in queues.split(",")]
     assert threads == len(sweeps) + len(waits) - 1 + 1
+
+
+def test_the_broker_keeps_books_of_every_job_but_of_turns_which_have_a_lease() -> None:
+    queues = {name: app.amqp.queues[name] for name in settings.WORKER_QUEUES}
+    assert {name for name, queue in queues.items() if queue.no_ack} == {"chat"}
+    assert {name: queue.routing_key for name, queue in queues.items()} == {name: name for name in queues}

@@ -1,5 +1,5 @@
 // What stands beside the chat, goods and money, is drawn by the server. It is fetched again when something has moved, at
-// most twice a second, and again until that has succeeded.
+// most twice a second, and again until that has succeeded. Nothing is fetched for a page that nobody looks at.
 const GATHER = 500;
 const SHORTEST_PAUSE = 2000;
 const LONGEST_PAUSE = 60000;
@@ -14,6 +14,7 @@ export class Side {
 
   constructor(id) {
     this.id = id;
+    document.addEventListener("visibilitychange", () => this.again());
   }
 
   moved() {
@@ -35,6 +36,7 @@ export class Side {
   // One at a time: an answer that is overtaken would show what was before.
   async #fetch() {
     this.#timer = null;
+    if (document.visibilityState === "hidden") return;
     this.#busy = true;
     this.#stale = false;
     const done = await this.#draw().catch(() => false);
@@ -52,7 +54,9 @@ export class Side {
   // False, or an error, when it has to be tried again; the page as it stands stays readable.
   async #draw() {
     const side = document.getElementById(this.id);
-    const response = await fetch(side.dataset.again, { credentials: "same-origin", redirect: "error" });
+    const response = await fetch(side.dataset.again, { credentials: "same-origin", redirect: "manual" });
+    // To another page, where one signs in.
+    if (response.type === "opaqueredirect") return true;
     if (FOR_GOOD.includes(response.status)) return true;
     if (!response.ok) return false;
     const fresh = new DOMParser().parseFromString(await response.text(), "text/html").getElementById(this.id);

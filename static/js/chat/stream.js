@@ -10,6 +10,8 @@ const GOOD_AFTER = 1000;
 // as after an hour of sleep.
 const SILENCE = 40000;
 const NO_ANSWER = 10000;
+// Whoever hears more often than that, and has not seen the connection break, misses nothing.
+const HEARS = 25000;
 const LOOK_EVERY = 5000;
 
 // "12-34": event 34 of conversation 12.
@@ -23,12 +25,28 @@ export class Stream {
     Object.assign(this, { address, apply, connected, newConversation, ephemeral });
     this.at = position(lastEvent);
     this.pause = SHORTEST_PAUSE;
+    // The page itself is the first that the server has said.
+    this.spoken = Date.now();
     // A page that slept, or came back from the back button, has a dead connection without knowing it.
     window.addEventListener("pageshow", (event) => event.persisted && this.open());
     window.addEventListener("online", () => this.open());
     document.addEventListener("resume", () => this.#look());
     document.addEventListener("visibilitychange", () => this.#look());
     setInterval(() => this.#look(), LOOK_EVERY);
+  }
+
+  // Is the page as new as the server's last words, and were they said just now?
+  get hears() {
+    return Date.now() - this.spoken < HEARS;
+  }
+
+  // The newest event that the page shows, as the server names it.
+  get lastEvent() {
+    return `${this.at.conversation}-${this.at.number}`;
+  }
+
+  #heard() {
+    this.heard = this.spoken = Date.now();
   }
 
   open() {
@@ -40,11 +58,12 @@ export class Stream {
     const after = conversation ? `?after=${conversation}-${number}` : "";
     const source = (this.source = new EventSource(this.address + after));
     source.addEventListener("open", () => {
-      this.opened = this.heard = Date.now();
+      this.#heard();
+      this.opened = this.heard;
       this.connected(true);
     });
     source.addEventListener("error", () => this.#broken(source));
-    source.addEventListener("ping", () => (this.heard = Date.now()));
+    source.addEventListener("ping", () => this.#heard());
     source.addEventListener("end", () => this.#end());
     for (const kind of DURABLE) source.addEventListener(kind, (event) => this.#durable(kind, event));
     for (const kind of this.ephemeral) source.addEventListener(kind, (event) => this.#ephemeral(kind, event));
@@ -64,12 +83,12 @@ export class Stream {
   }
 
   #ephemeral(kind, event) {
-    this.heard = Date.now();
+    this.#heard();
     this.apply(kind, JSON.parse(event.data));
   }
 
   #durable(kind, event) {
-    this.heard = Date.now();
+    this.#heard();
     const next = position(event.lastEventId);
     const { conversation, number } = this.at;
     if (next.conversation < conversation || (next.conversation === conversation && next.number <= number)) return;
@@ -82,7 +101,7 @@ export class Stream {
   #broken(source) {
     if (source !== this.source) return;
     source.close();
-    this.connected(false);
+    this.#lost();
     if (this.opened && Date.now() - this.opened > GOOD_AFTER) this.pause = SHORTEST_PAUSE;
     this.timer = setTimeout(() => this.open(), this.pause * (0.5 + Math.random() / 2));
     this.pause = Math.min(this.pause * 2, LONGEST_PAUSE);
@@ -91,7 +110,12 @@ export class Stream {
   #look() {
     const patience = this.opened ? SILENCE : NO_ANSWER;
     if (!this.source || this.timer || Date.now() - this.heard < patience) return;
-    this.connected(false);
+    this.#lost();
     this.open();
+  }
+
+  #lost() {
+    this.spoken = 0;
+    this.connected(false);
   }
 }

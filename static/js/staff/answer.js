@@ -1,16 +1,19 @@
 // The answer that is being written. The form follows who answers, while the page is open; what was typed stays: when a
-// colleague takes over or closes, when one takes over oneself (the page is loaded anew), and until it is sent.
-const kept = `answer:${location.pathname}`;
+// colleague takes over or closes, when one takes over oneself (the page is loaded anew), and until the server has it: a
+// session that has ended and a request that breaks take nothing away.
 const part = () => document.getElementById("answer");
 const field = () => part()?.querySelector("textarea");
+const tokenField = () => part()?.querySelector('[name="token"]');
+// A colleague who signs in in the same tab finds nothing of it.
+const key = () => `answer:${part().dataset.reader}:${location.pathname}`;
 
 // A browser that keeps nothing only loses what a reload would have saved.
-let typed = "";
-function keep(text) {
-  typed = text;
+let typed = { text: "", token: "", sent: false };
+function keep(text, { sent = false } = {}) {
+  typed = { text, token: tokenField()?.value ?? "", sent };
   try {
-    if (text) sessionStorage.setItem(kept, text);
-    else sessionStorage.removeItem(kept);
+    if (text) sessionStorage.setItem(key(), JSON.stringify(typed));
+    else sessionStorage.removeItem(key());
   } catch {
     // As above.
   }
@@ -18,7 +21,7 @@ function keep(text) {
 
 function remembered() {
   try {
-    return sessionStorage.getItem(kept) ?? typed;
+    return JSON.parse(sessionStorage.getItem(key())) ?? typed;
   } catch {
     return typed;
   }
@@ -28,14 +31,20 @@ function remembered() {
 function show() {
   const place = field();
   if (!place) return;
+  const { text, token, sent } = remembered();
   if (place.value) keep(place.value);
-  else place.value = remembered();
+  else if (sent && part().dataset.sent.split(" ").includes(token)) keep("");
+  else {
+    place.value = text;
+    // It may have arrived all the same: sent once more it is still the same answer.
+    if (sent && tokenField()) tokenField().value = token;
+  }
   const unsent = place.closest('[data-slot="unsent"]');
   if (unsent) unsent.hidden = !place.value;
 }
 
 document.body.addEventListener("input", (event) => event.target === field() && keep(event.target.value));
-document.body.addEventListener("submit", (event) => part()?.contains(event.target) && keep(""));
+document.body.addEventListener("submit", (event) => part()?.contains(event.target) && keep(field().value, { sent: true }));
 
 // Each piece of news brings the form along. It is exchanged only when somebody else answers than before, and then whoever
 // is writing in it goes on where they were; its token stays, too, so that a second press is still the same answer.

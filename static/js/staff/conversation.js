@@ -40,7 +40,7 @@ const pieces = {
   delta({ draft: key, offset, text: words }) {
     const have = draft.key === key ? draft.text : "";
     if (offset > have.length) stream.open(); // a piece is missing: the stream begins with the whole draft
-    else if (offset === have.length) show(key, have + words);
+    else show(key, have + words.slice(have.length - offset)); // a piece sent again says nothing twice
   },
   draft_dropped: ({ draft: key }) => key === draft.key && show("", ""),
 };
