@@ -55,7 +55,6 @@ def test_what_does_not_fit_is_not_found_however_alike_its_pieces(search: str) ->
 
 def test_a_name_that_very_many_share_is_found_on_every_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("orders.search.MANY_CUSTOMERS", 2)
-    monkeypatch.setattr("orders.search.NEAR", 2)
     now = timezone.now()
     for index in range(5):
         order = place(f"N{index}", name="王小明" if index != 1 else "林小美")
