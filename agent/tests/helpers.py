@@ -17,9 +17,11 @@ from agent.tools import executor
 from backoffice.screens.cards import carry_out
 from orders.actors import agent_actor, customer_actor
 from orders.models import Order
+from orders.tests import cast
 from refunds import quotes, redeem
-from refunds.models import RefundQuote
-from refunds.states import Asker
+from refunds.models import Refund, RefundQuote
+from refunds.outcome import move_refund
+from refunds.states import Asker, RefundState
 
 CASE = {"line_item_id": "li_2", "quantity": 1, "reason": "late_delivery", "action": None}
 EARPHONES = {"line_item_id": "li_1", "quantity": 1, "reason": "defective"}
@@ -117,6 +119,12 @@ def press(card: Card) -> None:
         redeem.redeem(quote_id=card.quote_id, actor=actor)
     else:
         carry_out(card, actor)
+
+
+def becomes(refund: Refund, *states: RefundState) -> None:
+    """The refund's moves, one after the other, as the shop makes them."""
+    for state in states:
+        move_refund(refund=refund, to=state, actor=cast.SHOP)
 
 
 @contextmanager

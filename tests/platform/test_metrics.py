@@ -1,27 +1,21 @@
-"""The desk's numbers for Prometheus: right by the rows, the same from every process, and there whatever is away."""
+"""The desk's numbers for Prometheus: right by the rows, and the same from every process."""
 
 import re
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta
-from pathlib import Path
+from contextlib import suppress
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connection, connections, transaction
-from django.test import Client
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.parser import text_string_to_metric_families
-from pytest_django import Settings
 
 from agent import people
 from agent.models import Conversation, ModelCall, ToolCall, Turn
 from agent.states import ToolCallState, TurnState
-from agent.tests.helpers import asked, call, hear, hold, newest_turn, talk, until
+from agent.tests.helpers import asked, call, hear, hold, newest_turn, talk
 from agent.tools import executor
 from backoffice import metrics, tallies
 from backoffice.models import KeptCount
@@ -30,11 +24,9 @@ from orders.tests import cast
 from refunds.redeem import redeem
 from refunds.tests.ask import ask
 from tests.pages.visiting import refund_card
+from tests.platform.past_work import LONG_AGO, happened, many, model_call
 
 pytestmark = pytest.mark.django_db
-WATCHING = Path(__file__).resolve().parents[2] / "docs" / "watching.md"
-TOKEN = {"Authorization": "Bearer scrape-me"}
-LONG_AGO = timezone.now() - timedelta(days=3)
 
 
 @pytest.fixture
@@ -49,35 +41,9 @@ def read() -> tallies.Sums:
     return metrics.read_database(tallies.tallies())
 
 
-def shown(page: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
-    """Each sample of a page as a scraper reads it."""
-    return {
-        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
-        for family in text_string_to_metric_families(page)
-        for sample in family.samples
-    }
-
-
 def family(sums: tallies.Sums, name: str) -> Any:
     (found,) = [each for each in metrics.families(sums) if each.name == f"refund_desk_{name}"]
     return found
-
-
-def happened(turn: Turn, *moves: tuple[str, datetime], error: str = "") -> None:
-    """The turn's moves as if they had been made then: the history takes no times and lets nothing be changed."""
-    insert = (
-        "INSERT INTO orders_auditevent (at, action, actor_kind, actor_name, subject_type, subject_id, chosen, "
-        "computed, outcome, correlation) VALUES (%s, %s, 'system', 'agent', 'turn', %s, '{}', '{}', "
-        "jsonb_build_object('error', %s::text), '{}')"
-    )
-    with connection.cursor() as cursor:
-        for state, at in moves:
-            cursor.execute(insert, [at, f"turn.{state}", str(turn.pk), error])
-
-
-def model_call(turn: Turn, number: int = 1, **fields: Any) -> ModelCall:
-    values = {"started_at": LONG_AGO, "model": "claude-sonnet-5-5", "ending": "end_turn", **fields}
-    return ModelCall.objects.create(conversation_id=turn.conversation_id, turn=turn, number=number, attempt=1, **values)
 
 
 def test_a_turn_is_measured_from_its_queue_to_a_card_and_from_the_press_to_its_end(order: Order) -> None:
@@ -209,16 +175,6 @@ def test_refunds_are_told_by_state_and_by_move(order: Order) -> None:
     sums = read()
     assert (sums["refunds", ("pending",), ""], sums["refunds", ("failed",), ""]) == (1, 0)
     assert sums["refund_moves", ("pending",), ""] == 1
-
-
-def many(order: Order, number: int) -> None:
-    turn = newest_turn(order)
-    calls = asked(order, *[call("get_order") for _ in range(number)])
-    answered = {"state": ToolCallState.ANSWERED, "result": {"code": "gone"}, "is_error": True}
-    for index, each in enumerate(calls):
-        happened(turn, ("failed", LONG_AGO), error=f"reason {index % 2}")
-        model_call(turn, index + 1, ended_at=LONG_AGO + timedelta(seconds=index), cost_micro=7)
-        ToolCall.objects.filter(pk=each.pk).update(created_at=LONG_AGO, **answered)
 
 
 COUNTED = {*metrics.COUNTERS, *metrics.HISTOGRAMS}
@@ -354,132 +310,3 @@ def test_a_block_that_is_too_much_for_the_database_is_made_smaller(
         with pytest.raises(OperationalError):
             tally.sums(until=time.monotonic() + 60)
     assert tally.sums(until=time.monotonic() + 60) == {("model_calls", ("all", "of them"), ""): 9}
-
-
-def registered(numbers: metrics.DeskNumbers) -> CollectorRegistry:
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(numbers)
-    return registry
-
-
-def page_of(numbers: metrics.DeskNumbers) -> str:
-    return generate_latest(registered(numbers)).decode()
-
-
-def test_every_number_keeps_to_the_conventions_and_stands_in_the_documentation() -> None:
-    told = WATCHING.read_text(encoding="utf-8")
-    numbers = list(text_string_to_metric_families(page_of(metrics.DeskNumbers())))
-    assert len(numbers) == len({each.name for each in numbers}) > 20
-    for each in numbers:
-        assert each.name.startswith("refund_desk_")
-        assert each.documentation.endswith(".")
-        assert each.type in {"counter", "gauge", "histogram"}
-        assert "seconds" not in each.name or each.name.endswith("_seconds"), "the unit comes last"
-        suffix = "_total" if each.type == "counter" else ""
-        assert f"`{each.name}{suffix}" in told, f"docs/watching.md does not say what {each.name} is"
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_scraper_reads_both_the_process_and_the_desk(
-    client: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(metrics, "REGISTRY", registered(metrics.DeskNumbers()))
-    settings.METRICS_TOKEN = "scrape-me"
-    hear(cast.order_5531())
-    answer = client.get("/metrics", headers=TOKEN)
-    samples = shown(answer.content.decode())
-    assert answer["Content-Type"].startswith("text/plain; version=")
-    assert ("process_cpu_seconds_total", ()) in samples
-    assert samples["refund_desk_turns", (("state", "queued"),)] == 1
-    assert samples["refund_desk_queue_jobs", (("queue", "chat"),)] == 1, "nobody works here, so the job lies there"
-    assert samples["refund_desk_queue_jobs", (("queue", "money"),)] == 0
-    assert samples["refund_desk_worker_up", (("queue", "chat"),)] == 0
-    assert samples["refund_desk_numbers_up", (("source", "database"),)] == 1
-
-
-@contextmanager
-def locked_table(table: str = "agent_turn", mode: str = "ACCESS EXCLUSIVE") -> Iterator[None]:
-    """Somebody holds a table, as a migration may: whoever reads it waits, or in mode EXCLUSIVE whoever writes to it."""
-    begun, released = threading.Event(), threading.Event()
-
-    def hold_it() -> None:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(f"LOCK TABLE {table} IN {mode} MODE")
-            begun.set()
-            released.wait(30)
-        connections.close_all()
-
-    holder = threading.Thread(target=hold_it)
-    holder.start()
-    try:
-        assert begun.wait(10)
-        yield
-    finally:
-        released.set()
-        holder.join()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_database_that_takes_too_long_costs_its_own_numbers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metrics, "STATEMENT_SECONDS", 0.2)
-    with locked_table():
-        began = time.monotonic()
-        samples = shown(page_of(metrics.DeskNumbers()))
-        assert time.monotonic() - began < 2, "the server was not told to give up"
-    assert samples["refund_desk_numbers_up", (("source", "database"),)] == 0
-    assert samples["refund_desk_numbers_up", (("source", "redis"),)] == 1
-    assert ("refund_desk_turns", (("state", "queued"),)) not in samples, "missing, not wrong"
-    assert ("refund_desk_queue_jobs", (("queue", "chat"),)) in samples
-
-
-@pytest.mark.django_db(transaction=True)
-def test_numbers_that_cannot_be_kept_are_shown_all_the_same(order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
-    many(order, 2)
-    monkeypatch.setattr(tallies, "KEPT_EVERY", 1)
-    monkeypatch.setattr(metrics, "STATEMENT_SECONDS", 0.2)
-    mine = tallies.tallies()
-    with locked_table("backoffice_keptcount", "EXCLUSIVE"):
-        sums = metrics.read_database(mine)
-    assert sums["model_calls", ("claude-sonnet-5-5", "end_turn"), ""] == 2
-    assert not KeptCount.objects.exists()
-    metrics.read_database(mine)
-    assert KeptCount.objects.count() == len(mine), "the next look keeps what this one could not"
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_look_that_hangs_does_not_hang_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metrics, "WAIT_SECONDS", 0.2)
-    monkeypatch.setattr(metrics, "STATEMENT_SECONDS", 20)
-    numbers = metrics.DeskNumbers()
-    with locked_table():
-        began = time.monotonic()
-        pages = [shown(page_of(numbers)) for _ in range(2)]
-        assert time.monotonic() - began < 2
-    assert [page["refund_desk_numbers_up", (("source", "database"),)] for page in pages] == [0, 0]
-    assert until(lambda: bool(shown(page_of(numbers))["refund_desk_numbers_up", (("source", "database"),)]))
-
-
-@pytest.mark.django_db(transaction=True)
-def test_several_scrapes_within_seconds_cost_one_look() -> None:
-    numbers = metrics.DeskNumbers()
-    hear(cast.order_5531())
-    queued = ("refund_desk_turns", (("state", "queued"),))
-    assert shown(page_of(numbers))[queued] == 1
-    Turn.objects.update(state=TurnState.DONE)
-    assert shown(page_of(numbers))[queued] == 1
-    assert shown(page_of(metrics.DeskNumbers()))[queued] == 0
-
-
-def test_redis_that_is_away_costs_its_own_numbers_alone(settings: Settings) -> None:
-    settings.REDIS_URL = "redis://127.0.0.1:9/0"
-    samples = shown(page_of(metrics.DeskNumbers()))
-    assert samples["refund_desk_numbers_up", (("source", "redis"),)] == 0
-    assert samples["refund_desk_numbers_up", (("source", "database"),)] == 1
-    assert ("refund_desk_queue_jobs", (("queue", "chat"),)) not in samples
-
-
-def test_old_numbers_are_not_shown_as_if_they_were_new(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metrics, "STALE_SECONDS", -1)
-    samples = shown(page_of(metrics.DeskNumbers()))
-    assert samples["refund_desk_numbers_up", (("source", "database"),)] == 0
-    assert [name for name, _ in samples if not name.startswith("refund_desk_numbers_")] == []
