@@ -75,6 +75,7 @@ def log_context(
         "version": conversation_parts.version(row, others),
         "others": others,
         "turns": turns,
+        "line_names": dict(row.order.lines.values_list("line_item_id", "name")),
         "tokens": sum(turn.input_tokens + turn.output_tokens for turn in turns),
         "cost": dollars(cost) if cost else "",
         "wait_tone": inbox.wait_tone(row.waiting_since),

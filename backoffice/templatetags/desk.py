@@ -1,6 +1,7 @@
 """Template tags that every template may use."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -21,7 +22,7 @@ from backoffice.screens.card_words import button_addresses, reason_words
 from orders.admin_links import subject_name
 from orders.models import AuditEvent
 from orders.money import format_money
-from orders.prose import aside, sentences
+from orders.prose import aside, listed, sentences
 from orders.words import action_name, actor_name
 from refunds import fact_words
 from refunds.api.common import NO_NOTE
@@ -35,6 +36,8 @@ register.filter(action_name)
 register.filter(actor_name)
 register.filter(aside)
 
+# As `line_item_id` gives them out.
+_LINE_CODE: Final = re.compile(r'"(li_\d+)"')
 # Drawn on a grid of 24, in the colour of the text around them.
 _ICONS: Final = {
     "desk": "M4 12a8 8 0 1 1 3.2 6.4L4 20l1.2-3.4A8 8 0 0 1 4 12Zm5.2 1.8c.6 1 1.6 1.5 2.8 1.5 1.6 0 2.7-.8 2.7-1.9"
@@ -262,3 +265,10 @@ def get(mapping: Mapping[str, Any], key: str) -> Any:
 def pretty(value: Any) -> str:
     """JSON as a person reads it."""
     return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+@register.filter
+def goods_in(value: Any, names: Mapping[str, str]) -> str:
+    """Which goods the codes in some JSON stand for: “li_1 = Earphones”. `names`: line_item_id to name."""
+    codes = dict.fromkeys(_LINE_CODE.findall(json.dumps(value, ensure_ascii=False)))
+    return listed(f"{code} = {names[code]}" for code in codes if code in names)

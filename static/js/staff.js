@@ -2,6 +2,7 @@
 import "./ui/dialog.js";
 import "./ui/keys.js";
 import "./ui/toast.js";
+import "./staff/counts.js";
 
 // A live part that could not be fetched says so where it stands, instead of showing something stale.
 const failed = document.querySelector("[data-failed-words]")?.dataset.failedWords;

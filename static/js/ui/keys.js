@@ -1,4 +1,5 @@
-// Keys for those who work here all day. A list with `data-rows` is walked with j and k; `data-key` names a control's key.
+// Keys for those who work here all day. A list with `data-rows` is walked with j and k; `data-key` names a control's key;
+// of several, the one in the `data-item` that one is in.
 
 const typing = (node) => node?.closest("input, textarea, select, [contenteditable]");
 
@@ -16,7 +17,9 @@ function walk(step) {
 }
 
 function press(key) {
-  const target = [...document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)].find((node) => node.offsetParent);
+  const here = document.activeElement?.closest("[data-item]");
+  const all = [...document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)].filter((node) => node.offsetParent);
+  const target = all.find((node) => here?.contains(node)) ?? all[0];
   if (!target) return false;
   if (target.matches("input, textarea")) target.focus();
   else target.click();
