@@ -11,6 +11,7 @@ function frame() {
   dialog.innerHTML =
     '<div class="dialog-head"><h2></h2><button type="button" class="button button-quiet button-small" data-close>×</button></div><div class="dialog-body"></div>';
   dialog.setAttribute("aria-labelledby", "dialog-title");
+  dialog.querySelector("[data-close]").setAttribute("aria-label", document.body.dataset.closeWord);
   dialog.querySelector("h2").id = "dialog-title";
   dialog.addEventListener("click", (event) => {
     const back = event.target.closest("[data-close], a[data-back]");

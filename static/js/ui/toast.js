@@ -14,7 +14,7 @@ function corner() {
 export function toast(text, tone = "") {
   const box = Object.assign(document.createElement("div"), { className: `toast ${tone}` });
   const close = Object.assign(document.createElement("button"), { type: "button", textContent: "×" });
-  close.setAttribute("aria-label", document.body.dataset.closeWord ?? "Close");
+  close.setAttribute("aria-label", document.body.dataset.closeWord);
   box.append(Object.assign(document.createElement("p"), { textContent: text }), close);
   corner().append(box);
   let timer = setTimeout(() => box.remove(), STAYS);
