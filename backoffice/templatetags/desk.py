@@ -268,6 +268,12 @@ def pretty(value: Any) -> str:
 
 
 @register.filter
+def grouped(number: int) -> str:
+    """48,210, as amounts are written."""
+    return f"{number:,}"
+
+
+@register.filter
 def goods_in(value: Any, names: Mapping[str, str]) -> str:
     """Which goods the codes in some JSON stand for: “li_1 = Earphones”. `names`: line_item_id to name."""
     codes = dict.fromkeys(_LINE_CODE.findall(json.dumps(value, ensure_ascii=False)))
