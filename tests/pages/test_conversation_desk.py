@@ -5,9 +5,10 @@ import re
 import pytest
 from django.test import Client
 
-from agent import canned, notes
+from agent import canned, notes, presence
 from agent.models import Card, Conversation, ReadMark, StaffNote
 from agent.states import Author, CardState
+from agent.stream import Position
 from agent.tests.helpers import hear, talk, texts
 from orders.models import Order
 from orders.tests import cast
@@ -102,6 +103,12 @@ def test_who_has_read_how_far_stands_there(order: Order) -> None:
     page = shown(english(), order)
     assert "1 message since" in page
     assert {mark.staff.username for mark in ReadMark.objects.all()} == {"staff", "supervisor"}
+
+
+def test_when_the_customer_last_looked_stands_there(order: Order) -> None:
+    assert "not within a day, as far as is known" in shown(english(), order)
+    presence.seen(order.pk, order.customer_id, Position())
+    assert "<dd>just now</dd>" in shown(english(), order)
 
 
 def test_a_page_that_nobody_looks_at_reads_nothing(order: Order) -> None:
