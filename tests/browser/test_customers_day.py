@@ -58,7 +58,7 @@ def test_from_the_list_of_orders_to_the_refunds_progress_on_a_phone(
 
 
 def test_a_phone_without_javascript_writes_reads_confirms_and_prints_the_slip(visit: Open, stack: Stack) -> None:
-    number = another_5531(stack, "day-nojs-1")
+    number = another_5531(stack, "day-nojs")
     ming = visit("ming", device="phone", java_script_enabled=False)
     page = ming.page
 
