@@ -16,7 +16,7 @@ from orders.tests.factories import shipment_body
 from refunds import approvals, compensation, overrides
 from refunds.alerts import raise_alert
 from refunds.exchange_check import parse_exchange
-from refunds.models import Approval, BooksCompared, Refund
+from refunds.models import Approval, BooksCompared, Refund, Return
 from refunds.redeem import redeem
 from refunds.resend import resend
 from refunds.returns import receive, request_exchange
@@ -188,7 +188,7 @@ def test_a_lists_pages_show_each_row_once_there_and_back_and_count_nothing(
     assert [len(page) for page in pages] == [2, 2, 1]
     assert len({key for page in pages for key in page}) == 5
     assert asked[1] <= asked[0]
-    back = []
+    back: list[list[object]] = []
     while True:
         back.insert(0, [row.pk for row in sheet.rows])
         if not sheet.earlier:
@@ -197,7 +197,23 @@ def test_a_lists_pages_show_each_row_once_there_and_back_and_count_nothing(
     assert back == pages
 
 
-@pytest.mark.parametrize("cursor", ["x", "MS4x", "MS4wMDA", "%00", "OTk5OTk5OTk5OTk5OTk5OTk5OTk5OS4x"])
+def test_what_came_at_one_moment_is_neither_left_out_nor_shown_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backoffice.screens.returns.PER_PAGE", 2)
+    for index in range(5):
+        a_return(index)
+    Return.objects.update(created_at=timezone.now())
+    browser = signed_in("staff")
+    for path in ("/staff/returns/", "/staff/returns/?all=1"):
+        address = path
+        shown: list[str] = []
+        while address:
+            sheet = browser.get(address).context["sheet"]
+            shown += [row.pk for row in sheet.rows]
+            address = f"/staff/returns/?{sheet.later}" if sheet.later else ""
+        assert len(shown) == len(set(shown)) == 5
+
+
+@pytest.mark.parametrize("cursor", ["x", "MS4x", "MS4A", "%00", "OTk5OTk5OTk5OTk5OTk5OTk5OTk5OS4x"])
 def test_a_cursor_that_nobody_has_given_out_is_the_first_page(cursor: str) -> None:
     a_comparison(1)
     a_return(1)
