@@ -7,9 +7,9 @@ from backoffice.local.suite import WHOLE_DESK, run, runs_for, told
 
 
 def test_the_whole_suite_is_two_runs_that_leave_no_folder_out() -> None:
-    shared, alone = runs_for([])
+    shared, by_file = runs_for([])
     assert {f"--ignore={place}" for place in WHOLE_DESK} < {*shared}
-    assert alone == [*WHOLE_DESK]
+    assert by_file == ["-n", "2", "--dist", "loadfile", *WHOLE_DESK]
     assert all(Path(place).exists() for place in WHOLE_DESK)
 
 
