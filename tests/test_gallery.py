@@ -66,7 +66,8 @@ FOLDER: Final = Path(__file__).resolve().parents[1] / "docs" / "screens"
 
 
 def test_every_page_has_a_scene() -> None:
-    routes = {pattern.name for pattern in [*urls.staff, *urls.urlpatterns] if getattr(pattern, "name", None)}
+    names = [getattr(pattern, "name", None) for pattern in [*urls.staff, *urls.urlpatterns]]
+    routes = {name for name in names if name}
     assert routes - NO_PAGES - NOT_SHOWN - {scene.route for scene in SCENES} == set()
     assert (NO_PAGES | NOT_SHOWN) - routes == set(), "names that are gone"
 
