@@ -80,7 +80,8 @@ def turn_to(name: str) -> None:
     from django.db import connection
 
     connection.close()
-    connection.close_pool()  # it would go on handing out connections to the other one  # type: ignore[attr-defined]
+    # Its pool would go on handing out connections to the other one.
+    connection.close_pool()  # type: ignore[attr-defined]
     connection.settings_dict["NAME"] = name
 
 

@@ -70,9 +70,7 @@ class Refund(models.Model):
         indexes = [
             models.Index(fields=["state", "created_at"]),
             models.Index(fields=["order", "-created_at"]),
-            models.Index(
-                fields=["finished_at"], condition=Q(state=RefundState.SUCCEEDED), name="refund_money_back_at"
-            ),
+            models.Index(fields=["finished_at"], condition=Q(state=RefundState.SUCCEEDED), name="refund_money_back_at"),
         ]
         permissions = [
             ("retry_refund", "Can send a refused refund again"),
