@@ -21,7 +21,7 @@ def play(stack: Stack) -> dict[str, str]:
     return {
         "talk": "5531",
         "talk_conversation": _conversation(stack, "5531"),
-        "turn": str(rows(stack, "select id from agent_turn order by id desc limit 1")[0]["id"]),
+        "turn": _turn(stack, "5531"),
         "conversation": _conversation(stack, "5540"),
         "refunded": REFUNDED,
         "refund": str(rows(stack, "select id from refunds_refund where amount = 230 limit 1")[0]["id"]),
@@ -40,6 +40,11 @@ def play(stack: Stack) -> dict[str, str]:
 def _conversation(stack: Stack, number: str) -> str:
     query = "select c.id from agent_conversation c join orders_order o on o.id = c.order_id where o.number = %s"
     return str(rows(stack, query, number)[0]["id"])
+
+
+def _turn(stack: Stack, number: str) -> str:
+    query = "select max(id) as id from agent_turn where conversation_id = %s"
+    return str(rows(stack, query, int(_conversation(stack, number)))[0]["id"])
 
 
 def _someone_sees_cards(stack: Stack) -> None:
