@@ -161,8 +161,8 @@ def test_the_returns_desk_from_the_number_on_the_parcel_to_the_acceptance(visit:
     )
     warehouse = visit("warehouse", device="phone")
     warehouse.page.goto("/staff/returns/")
-    warehouse.page.locator("#q").fill(back["id"][-6:])
-    warehouse.page.get_by_role("button", name="搜尋").click()
+    warehouse.sees(warehouse.page.locator("#q:focus"))
+    warehouse.page.keyboard.type(f"{back['id'].upper()}\n")
     warehouse.page.wait_for_url(f"**/staff/returns/{back['id']}/")
     check(warehouse)
     warehouse.page.set_viewport_size(PHONE)  # type: ignore[arg-type]
