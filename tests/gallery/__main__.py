@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
@@ -21,7 +22,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.gallery", description=__doc__)
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the pictures go")
     parser.add_argument("--only", default="", help="scenes whose name contains this")
+    parser.add_argument("--all", action="store_true", help="every scene at three widths in both languages, to look at")
     options = parser.parse_args()
+    if options.all and options.folder == FOLDER:
+        raise SystemExit("--all makes some 250 pictures: give another --folder than that of the documentation.")
     path = find_chromium()
     if not path:
         raise SystemExit("The gallery needs Chromium: run `make screens`, which finds or installs one.")
@@ -35,9 +39,19 @@ def main() -> None:
         flags = [*QUIET, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=path, args=flags)
-            for number, (scene, device) in enumerate(all_of(chosen), start=1):
+            for number, (scene, device) in enumerate(all_of(everywhere(chosen) if options.all else chosen), start=1):
                 print(f"{number:3} {scene.name} ({device})", flush=True)
                 shoot(browser, stack, scene, device, values, options.folder)
+
+
+def everywhere(scenes: list[Scene]) -> list[Scene]:
+    """Each page once per language, at every width."""
+    pages = {(each.route, each.values, each.query, each.who): each for each in reversed(scenes)}
+    return [
+        replace(scene, name=f"{scene.name}-{language[:2]}", devices=tuple(SIZES), language=language)
+        for scene in reversed(pages.values())
+        for language in ("zh-TW", "en")
+    ]
 
 
 def all_of(scenes: list[Scene]) -> list[tuple[Scene, str]]:
@@ -65,6 +79,9 @@ def shoot(browser: Browser, stack: Stack, scene: Scene, device: str, values: dic
         page.locator(scene.open).first.click()
     page.wait_for_load_state("networkidle") if "/chat/" not in page.content() else page.wait_for_timeout(500)
     visit.shoot(scene.name)
+    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    if wide > 0:
+        print(f"    {scene.name} ({device}) is {wide} px wider than its window", flush=True)
     context.close()
 
 
