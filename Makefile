@@ -5,14 +5,16 @@ PYTHON := .venv/bin/python
 DEMO_FOLDER := .demo
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-input
 
-.PHONY: help demo demo-reset test test-long lint format messages bench
+.PHONY: help demo demo-reset test test-long lint format messages bench screens bench-lists
 
 help:
 	@echo "make demo        run the desk on http://localhost:8000 (PORT=8001 make demo for another port)"
 	@echo "make demo-reset  clear the demo's data"
 	@echo "make test        run every test (ARGS='-k refund' for some)"
 	@echo "make bench       measure what a story costs and how fast the chat is (about 5 minutes)"
+	@echo "make bench-lists measure staff's lists with 2,000 and with 200,000 orders (about 10 minutes)"
 	@echo "make test-long   the generated conversations with a hostile model, a thousand of them"
+	@echo "make screens     take the pictures of every page in docs/screens/ anew"
 	@echo "make lint        check style, types and who imports whom"
 	@echo "make format      let ruff rewrite what it can"
 	@echo "make messages    bring the translation files up to date with the sources"
@@ -31,9 +33,16 @@ bench: .venv/dev.stamp
 	@$(PYTHON) -m bench.story
 	@$(PYTHON) -m bench.chat $(ARGS)
 
+# Prints whether staff's search and lists stay as fast when there are a hundred times as many orders.
+bench-lists: .venv/dev.stamp
+	@$(PYTHON) -m bench.lists $(ARGS)
+
 test-long: export HOSTILE_CONVERSATIONS ?= 1000
 test-long: .venv/dev.stamp
 	@$(PYTHON) -m pytest tests/generated/test_hostile_conversations.py -q $(ARGS)
+
+screens: .venv/dev.stamp
+	@CHROMIUM=$$($(PYTHON) -m backoffice.local.chromium) && export CHROMIUM && $(PYTHON) -m tests.gallery $(ARGS)
 
 # mypy reads the settings, so they must be readable; nothing connects to these addresses.
 lint: export SECRET_KEY = read-while-types-are-checked-and-never-used

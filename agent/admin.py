@@ -72,6 +72,7 @@ class CardInline(ReadOnlyInline):
 
 @admin.register(Conversation)
 class ConversationAdmin(ReadOnlyAdmin):
+    story = "order.number"
     list_display = ("__str__", "of_order", "of_customer", "state", "needs_person", "owner", "created_at", "updated_at")
     list_select_related = ("order", "customer", "owner")
     search_fields = (
@@ -299,3 +300,6 @@ class CustomerMailAdmin(PartAdmin):
     list_display = ("key", "of_conversation", "kind", "state", "address", "tries", "not_before", "ended_at")
     search_fields = ("=conversation__id", "conversation__order__number", "address", "key")
     list_filter = ("kind", "state")
+
+
+from agent import admin_desk  # noqa: E402, F401  (registers what staff keep beside conversations)

@@ -26,6 +26,10 @@ from orders.models import AuditEvent
 
 log = structlog.get_logger(__name__)
 KEPT_IN_REDIS = 2000
+# What the inbox of staff hears: which conversations have something new, and nothing of what.
+DESK_KEY = "refund-desk:desk"
+KEPT_FOR_DESK = 200
+TOLD_TO_DESK = frozenset({"message", "card", "status", "turn", "conversation"})
 STREAM_LIFE_SECONDS = 24 * 3600
 CONNECTIONS = 32
 
@@ -88,7 +92,8 @@ def add(
     event = ConversationEvent(pk=pk, conversation=conversation, number=number, kind=kind, data=told, tells=tells)
     key = stream_key(conversation.order_id, conversation.customer_id)
     fields = {"kind": kind, "id": event_id(event), "data": json.dumps(told, ensure_ascii=False)}
-    transaction.on_commit(lambda: _publish(key, fields, durable=True))
+    desk = conversation.pk if kind in TOLD_TO_DESK else None
+    transaction.on_commit(lambda: _publish(key, fields, durable=True, desk=desk))
     return event
 
 
@@ -110,12 +115,29 @@ def tell_now(conversation: Conversation, kind: str, data: Mapping[str, Any]) -> 
     return _publish(key, {"kind": kind, "data": json.dumps(dict(data), ensure_ascii=False)})
 
 
+def tell_desk(conversation_id: int) -> None:
+    """Tell the inbox of staff, and no customer, that something about the conversation is new. On commit."""
+    transaction.on_commit(lambda: _publish_to_desk(conversation_id))
+
+
 def event_id(event: ConversationEvent) -> str:
     """What a browser sends back as Last-Event-ID: the conversation and the number in it."""
     return f"{event.conversation_id}-{event.number}"
 
 
-def _publish(key: str, fields: dict[str, str], *, durable: bool = False) -> bool:
+def _for_desk(conversation_id: int) -> tuple[str | int, ...]:
+    return ("XADD", DESK_KEY, "MAXLEN", "~", KEPT_FOR_DESK, "*", "conversation", conversation_id)
+
+
+def _publish_to_desk(conversation_id: int) -> None:
+    try:
+        carrier().execute_command(*_for_desk(conversation_id))  # type: ignore[no-untyped-call]
+    except redis.RedisError as error:
+        # An inbox that hears nothing asks again by itself.
+        log.warning("event.not_published", stream=DESK_KEY, error=str(error))
+
+
+def _publish(key: str, fields: dict[str, str], *, durable: bool = False, desk: int | None = None) -> bool:
     """A durable event also gives the stream another day. Pieces need not: durable events come before and after."""
     entry = [part for field in fields.items() for part in field]
     command = ("XADD", key, "MAXLEN", "~", KEPT_IN_REDIS, "*", *entry)
@@ -126,6 +148,8 @@ def _publish(key: str, fields: dict[str, str], *, durable: bool = False) -> bool
         with carrier().pipeline(transaction=False) as pipe:
             pipe.execute_command(*command)  # type: ignore[no-untyped-call]
             pipe.expire(key, STREAM_LIFE_SECONDS)
+            if desk is not None:
+                pipe.execute_command(*_for_desk(desk))  # type: ignore[no-untyped-call]
             pipe.execute()
         return True
     except redis.RedisError as error:

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import redis
 import structlog
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as translate
 
-from agent import cards, events, people, turns
+from agent import cards, events, flood, people, turns
 from agent.models import Conversation, Message
 from agent.states import Author, ConversationState, TurnState
 from agent.text import readable
@@ -136,19 +135,8 @@ def _known(order: Order, customer: Customer, client_ref: str) -> Message | None:
 
 
 def _within_limit(customer: Customer) -> None:
-    """At most so many messages a minute, counted in Redis. While Redis is away nobody is kept out."""
-    key = f"refund-desk:said:{customer.pk}"
-    try:
-        with events.carrier().pipeline() as pipe:
-            pipe.incr(key)
-            pipe.expire(key, 60, nx=True)
-            pipe.ttl(key)
-            said, _, left = pipe.execute()
-    except redis.RedisError as error:
-        log.warning("limit.not_counted", error=str(error))
-        return
-    if said > settings.CHAT_MESSAGES_PER_MINUTE:
-        wait = max(int(left), 1)
+    wait = flood.seconds_to_wait("said", customer.pk, most=settings.CHAT_MESSAGES_PER_MINUTE)
+    if wait:
         raise Refusal(
             "too_many_messages",
             translate("That was a lot of messages at once. Please wait %(seconds)s seconds.") % {"seconds": wait},

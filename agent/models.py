@@ -59,6 +59,15 @@ class Conversation(models.Model):
         related_name="conversations",
         verbose_name=_("owner"),
     )
+    # Whose job it is to look after it. The assistant goes on: only an owner silences it.
+    assignee = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="assigned_conversations",
+        verbose_name=_("assigned to"),
+    )
     last_event = models.PositiveBigIntegerField(
         _("newest event"), default=0, help_text=_("Number of the newest event.")
     )
@@ -69,6 +78,16 @@ class Conversation(models.Model):
         verbose_name = _("conversation")
         verbose_name_plural = _("conversations")
         ordering = ["-updated_at"]
+        indexes = [
+            # The inbox: the newest first, and whoever has waited longest among the few who wait.
+            models.Index(fields=["-updated_at", "-id"], name="conversation_newest"),
+            models.Index(fields=["created_at"], name="conversation_begun"),
+            models.Index(
+                fields=["waiting_since", "id"],
+                condition=Q(state=ConversationState.OPEN, waiting_since__isnull=False),
+                name="conversation_waits_longest",
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["order", "customer"], condition=Q(state=ConversationState.OPEN), name="one_open_conversation"
@@ -341,3 +360,9 @@ class CustomerMail(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+# They refer to what is above.
+from agent.models_desk import CannedReply as CannedReply  # noqa: E402
+from agent.models_desk import ReadMark as ReadMark  # noqa: E402
+from agent.models_desk import StaffNote as StaffNote  # noqa: E402

@@ -45,6 +45,9 @@ SAVES: Final[Mapping[str, str]] = {
     "taken_over": "a person has the conversation",
     "answered": "a person's words",
     "closed": "the conversation is over",
+    "assigned": "it is a colleague's job to look after it",
+    "note_written": "words for colleagues",
+    "card_offered": "a card that a person has put on the page",
     # what is told later
     "outcome_told": "what has become of money or goods",
     "turn_resumed": "the sweeper has queued a turn that need not wait any more",

@@ -1,6 +1,6 @@
 """What screens read of conversations."""
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from agent.models import Conversation, ConversationEvent, Turn
 from agent.states import LIVE_TURNS, ConversationState, TurnState
@@ -26,21 +26,32 @@ def _place(event: ConversationEvent) -> str:
     return str(event.number)
 
 
+# A person has to do something: one is asked for, or has the conversation and has not answered yet.
+NEEDS_PERSON = Q(state=ConversationState.OPEN, waiting_since__isnull=False) & (
+    Q(needs_person=True) | Q(owner__isnull=False)
+)
+
+
 def queue(state: str = "") -> QuerySet[Conversation]:
-    """Conversations for the staff's queue, the longest waiting first in what needs a person, else the newest first."""
+    """Conversations by who has to do something: a person (the longest waiting first), the customer, the assistant,
+    nobody (else the newest first).
+
+    Where a colleague has answered, it is the customer's turn, as where a card waits for their press.
+    """
     live = Turn.objects.filter(conversation=OuterRef("pk"))
-    rows = Conversation.objects.select_related("order", "customer", "owner").annotate(
+    rows = Conversation.objects.select_related("order", "customer", "owner", "assignee").annotate(
         working=Exists(live.filter(state__in=[TurnState.QUEUED, TurnState.RUNNING])),
         waiting=Exists(live.filter(state=TurnState.WAITING)),
     )
+    newest = ("-updated_at", "-pk")
     open_ones = Q(state=ConversationState.OPEN)
-    needs = open_ones & (Q(needs_person=True) | Q(owner__isnull=False))
     if state == "needs_person":
-        return rows.filter(needs).order_by(F("waiting_since").asc(nulls_last=True), "updated_at")
+        return rows.filter(NEEDS_PERSON).order_by("waiting_since", "pk")
     if state == "waiting":
-        return rows.filter(open_ones, waiting=True).exclude(needs).order_by("-updated_at")
+        return rows.filter(open_ones, Q(owner__isnull=False) | Q(waiting=True)).exclude(NEEDS_PERSON).order_by(*newest)
     if state == "working":
-        return rows.filter(open_ones, working=True).exclude(needs).order_by("-updated_at")
+        return rows.filter(open_ones, working=True, owner=None).exclude(NEEDS_PERSON).order_by(*newest)
     if state == "done":
-        return rows.exclude(needs).exclude(Exists(live.filter(state__in=LIVE_TURNS))).order_by("-updated_at")
-    return rows.order_by("-updated_at")
+        over = ~open_ones | (Q(owner=None) & ~Exists(live.filter(state__in=LIVE_TURNS)))
+        return rows.filter(over).exclude(NEEDS_PERSON).order_by(*newest)
+    return rows.order_by(*newest)

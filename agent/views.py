@@ -1,7 +1,7 @@
 """The chat's addresses: say something, listen, look, try again, ask for a person. Each parses, calls and answers."""
 
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 from asgiref.sync import sync_to_async
 from django.contrib import messages
@@ -12,12 +12,15 @@ from django.shortcuts import redirect
 from django.utils.translation import get_language
 from django.views.decorators.http import require_GET, require_POST
 
-from agent import intake, presence, stream
+from agent import flood, intake, presence, stream
 from agent.access import current_conversation
 from orders.access import Shopper, order_for_shopper, shopper_of
 from orders.errors import Refusal
 from orders.http import wants_json
 from orders.prose import sentences
+
+# A page says so every 20 seconds and when it is shown or hidden: this is what ten tabs in busy hands need.
+LOOKS_PER_MINUTE: Final = 120
 
 
 def _shopper(request: HttpRequest) -> Shopper:
@@ -82,6 +85,9 @@ def ask_for_person(request: HttpRequest, number: str) -> HttpResponse:
 def seen(request: HttpRequest, number: str) -> HttpResponse:
     """The page is visible, or was until now: its customer needs no e-mail of what it shows, up to `last_event`."""
     shopper = _shopper(request)
+    wait = flood.seconds_to_wait("looked", shopper.customer.pk, most=LOOKS_PER_MINUTE)
+    if wait:
+        return HttpResponse(status=HTTPStatus.TOO_MANY_REQUESTS, headers={"Retry-After": str(wait)})
     shown = stream.parse_event_id(request.POST.get("last_event", "")) or stream.Position()
     presence.seen(order_for_shopper(shopper, number).pk, shopper.customer.pk, shown)
     return HttpResponse(status=HTTPStatus.NO_CONTENT)

@@ -13,7 +13,13 @@ from django.utils.translation import gettext_lazy as _
 from orders.words import register_actions, register_machines
 
 register_machines({"demo": _("data of the demo")})
-register_actions({"demo.dates_moved": _("dates of the demo moved")})
+register_actions(
+    {
+        "demo.dates_moved": _("dates of the demo moved"),
+        "shop.seeded": _("orders made up for trying out"),
+        "export.made": _("list taken away as a file"),
+    }
+)
 
 
 class BackofficeAdminConfig(AdminConfig):

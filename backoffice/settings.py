@@ -185,6 +185,8 @@ CELERY_TASK_ROUTES = {
     "refunds.tasks.raise_overdue": {"queue": "sweep"},
     "refunds.tasks.mail_alert": {"queue": "shop"},
     "agent.tasks.send_mails": {"queue": "shop"},
+    # Written one list after the other, by the one thread that it has there.
+    "backoffice.tasks.write_exports": {"queue": "sweep"},
     "orders.*": {"queue": "shop"},
     "agent.*": {"queue": "chat"},
     "refunds.*": {"queue": "money"},
@@ -211,7 +213,13 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 SWEEP_SECONDS = number("SWEEP_SECONDS", 10, lowest=1)
 CELERY_BEAT_SCHEDULE = {
     name: {"task": name, "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}}
-    for name in ("agent.tasks.sweep", "agent.tasks.send_mails", "refunds.tasks.sweep", "orders.tasks.sweep")
+    for name in (
+        "agent.tasks.sweep",
+        "agent.tasks.send_mails",
+        "refunds.tasks.sweep",
+        "orders.tasks.sweep",
+        "backoffice.tasks.write_exports",
+    )
 } | {
     # At night, when acquirers have closed the day; both find the same again, so a lost round is made up for.
     "refunds.tasks.compare_books": {"task": "refunds.tasks.compare_books", "schedule": crontab(hour=3, minute=30)},
@@ -361,6 +369,9 @@ OFFICE_HOURS = parsed(
     weekly_hours,
     expected="days and hours like mon-fri 09:00-18:00, several of them after commas, or empty for always",
 )
+# After so many minutes of waiting for a person the inbox says so in another colour.
+INBOX_WAIT_MINUTES = number("INBOX_WAIT_MINUTES", 5, lowest=1)
+INBOX_LATE_MINUTES = number("INBOX_LATE_MINUTES", 15, lowest=1)
 CLOSED_DAYS = parsed(
     "CLOSED_DAYS",
     "",

@@ -164,6 +164,7 @@ class OfOrder(ReadOnlyAdmin):
 
 @admin.register(Customer)
 class CustomerAdmin(ReadOnlyAdmin):
+    story = "name"
     list_display = ("name", "external_id", "email", "phone", "of_user")
     list_select_related = ("user",)
     search_fields = ("name", "external_id", "email", "phone", "user__username")
@@ -192,8 +193,11 @@ class ProductAdmin(ReadOnlyAdmin):
 
 @admin.register(Order)
 class OrderAdmin(ReadOnlyAdmin):
-    list_display = ("number", "of_customer", "placed_at", "paid", "sent_by", "shipping_waiver")
-    amounts: ClassVar = dict.fromkeys(("shipping_charged", "shipping_standard_fee", "shipping_free_from"), "currency")
+    story = "number"
+    list_display = ("number", "of_customer", "placed_at", "paid_amount", "sent_by", "shipping_waiver")
+    amounts: ClassVar = dict.fromkeys(
+        ("shipping_charged", "shipping_standard_fee", "shipping_free_from", "paid_amount"), "currency"
+    )
     in_words: ClassVar = {"shipping_method": "sent_by", "shipping_address": "sent_to"}
     list_select_related = ("customer",)
     search_fields = ("number", "customer__name", "customer__external_id", "customer__email", "payments__external_id")
@@ -206,10 +210,6 @@ class OrderAdmin(ReadOnlyAdmin):
     date_hierarchy = "placed_at"
     ordering = ("-placed_at", "-id")
     inlines = (LineInline, DiscountInline, PaymentInline, ShipmentInline)
-    extra_fields = ("paid",)
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Order]:
-        return super().get_queryset(request).prefetch_related("payments")
 
     @admin.display(description=_("customer"), ordering="customer__name")
     def of_customer(self, order: Order) -> str:
@@ -226,10 +226,6 @@ class OrderAdmin(ReadOnlyAdmin):
             return NOTHING
         place = "".join(address[name] for name in ("city", "district", "street"))
         return format_html("{} · {}<br>{} {}", address["recipient"], address["phone"], address["postal_code"], place)
-
-    @admin.display(description=_("paid"))
-    def paid(self, order: Order) -> str:
-        return format_money(sum(payment.amount for payment in order.payments.all()), order.currency)
 
 
 @admin.register(LineItem)
@@ -250,6 +246,7 @@ class LineItemAdmin(OfOrder):
 
 @admin.register(Payment)
 class PaymentAdmin(OfOrder):
+    story = "pk"
     amounts: ClassVar = dict.fromkeys(("amount", "refunded_amount"), "order.currency")
     list_display = ("id", "of_order", "method", "provider", "last4", "amount", "refunded_amount", "captured_at")
     search_fields = ("id", "external_id", "order__number", "last4")
@@ -259,6 +256,7 @@ class PaymentAdmin(OfOrder):
 
 @admin.register(Shipment)
 class ShipmentAdmin(OfOrder):
+    story = "pk"
     list_display = (
         "id",
         "of_order",

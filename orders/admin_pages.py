@@ -15,10 +15,13 @@ from django.contrib.admin.views.main import ChangeList
 from django.db.models import BooleanField, DateTimeField, ForeignKey, JSONField, Model, QuerySet
 from django.http import HttpRequest
 from django.template.defaultfilters import yesno
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
+from orders.admin_csv import export_csv
 from orders.admin_links import NOTHING, admin_link, folded_json, pretty_json, related_links
 from orders.money import format_money
 
@@ -179,11 +182,19 @@ class ReadOnlyAdmin(_ReadOnly, admin.ModelAdmin):
     """All fields, read-only. `extra_fields` are methods that a page shows besides; `in_words` names the method that
     shows a field instead of its bare value; `beside` the method whose row stands above a field's own."""
 
-    actions = None
+    actions = (export_csv,)
     show_full_result_count = False
+    # Leads from a record's page to its story at the desk: which of its fields, or of its relations', is the question.
+    story: ClassVar[str] = ""
     extra_fields: Sequence[str] = ()
     in_words: ClassVar[Mapping[str, str]] = {}
     beside: ClassVar[Mapping[str, str]] = {}
+
+    def get_view_on_site_url(self, obj: Model | None = None) -> str | None:
+        if obj is None or not self.story:
+            return None
+        question: Any = reduce(getattr, self.story.split("."), obj)
+        return f"{reverse('staff-audit')}?{urlencode({'q': str(question)})}"
 
     def get_list_display(self, request: HttpRequest) -> Any:
         return [self.readable(name) for name in super().get_list_display(request)]

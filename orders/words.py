@@ -52,6 +52,11 @@ def action_name(action: str) -> str:
     return str(_actions.get(action, action))
 
 
+def known_actions() -> frozenset[str]:
+    """All actions that have a name."""
+    return frozenset(_actions)
+
+
 def register_machines(words: Mapping[str, Words]) -> None:
     """Name the parts of the system that act by themselves, as `system_actor` and `agent_actor` call them."""
     _machines.update(words)

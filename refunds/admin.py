@@ -95,6 +95,7 @@ class RefundPolicyAdmin(ReadOnlyAdmin):
 
 @admin.register(RefundQuote)
 class RefundQuoteAdmin(Record):
+    story = "pk"
     amounts: ClassVar = dict.fromkeys(("amount", "fee"), "currency")
     in_words: ClassVar = {"conversation_ref": "of_conversation"}
     beside: ClassVar = {"steps": "reasons"}
@@ -116,6 +117,7 @@ class RefundQuoteAdmin(Record):
 
 @admin.register(Refund)
 class RefundAdmin(Record):
+    story = "pk"
     amounts: ClassVar = {"amount": "currency"}
     extra_fields = ("reasons", "history")
     list_display = (
@@ -153,6 +155,7 @@ class RefundAdmin(Record):
 
 @admin.register(RefundAllocation)
 class RefundAllocationAdmin(Record):
+    story = "pk"
     amounts: ClassVar = {"amount": "refund.currency"}
     list_display = ("id", "of_refund", "of_payment", "amount", "state", "attempt")
     list_select_related = ("refund", "payment")

@@ -47,6 +47,7 @@ class ReplacementLineInline(LinesInline):
 
 @admin.register(Return)
 class ReturnAdmin(Record):
+    story = "pk"
     list_display = (
         "id",
         "of_order",
@@ -74,6 +75,7 @@ class ReturnAdmin(Record):
 
 @admin.register(Replacement)
 class ReplacementAdmin(Record):
+    story = "pk"
     list_display = ("id", "of_order", "kind", "state", "of_return", "of_shipment", "confirmed_by_kind", "created_at")
     list_select_related = ("order", "return_request", "shipment")
     search_fields = ("id", "order__number", "return_request__id", "shipment__id", "shipment__tracking_number", "note")

@@ -32,6 +32,7 @@ register_subject("alert", StaffAlert)
 
 @admin.register(Approval)
 class ApprovalAdmin(Record):
+    story = "pk"
     amounts: ClassVar = {"amount": "currency"}
     in_words: ClassVar = {"conversation_ref": "of_conversation"}
     list_display = (

@@ -15,7 +15,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.db import connection, connections
 
-from agent import intake, loop, people, save_points, stopping, sweep
+from agent import assignment, intake, loop, notes, offers, people, save_points, stopping, sweep
 from agent.states import CardKind
 from agent.tests.helpers import newest_turn, press, talk
 from backoffice.screens.cards import decline_card
@@ -23,7 +23,7 @@ from orders.actors import customer_actor
 from orders.models import Order
 from orders.tests import cast
 from refunds import send
-from refunds.models import Refund
+from refunds.models import Refund, RefundQuote
 
 forks = multiprocessing.get_context("forkserver")
 forks.set_forkserver_preload(["backoffice.asgi", "agent.tests.dying"])
@@ -88,6 +88,19 @@ def answer(order: Order) -> None:
     """A person who does not see their own words on the page sends them again."""
     if not talk(order).messages.filter(author="staff").exists():
         people.reply(conversation=talk(order), actor=cast.staff(), text="Good morning.")
+
+
+def assign(order: Order) -> None:
+    assignment.assign(conversation=talk(order), actor=cast.staff(), to=cast.staff_user("supervisor"))
+
+
+def note(order: Order) -> None:
+    notes.write(conversation=talk(order), actor=cast.staff(), text="Be kind.", client_ref="noted-once")
+
+
+def offer(order: Order) -> None:
+    quote = RefundQuote.objects.get(order=order)
+    offers.offer(conversation=talk(order), actor=cast.staff(), quote_id=quote.pk)
 
 
 def close(order: Order) -> None:

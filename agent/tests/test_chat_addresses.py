@@ -4,10 +4,12 @@ from http import HTTPStatus
 from typing import Any
 
 import pytest
+import redis
 from django.http import Http404
 from django.test import Client
 from pytest_django import Settings
 
+from agent import views
 from agent.access import conversation_of
 from agent.models import Conversation, Message
 from agent.states import TurnState
@@ -123,3 +125,17 @@ def test_trying_again_needs_a_failed_turn(ming: Client, order: Order) -> None:
 def test_asking_for_a_person_is_marked_at_once(ming: Client, order: Order) -> None:
     assert post(ming, "/orders/5531/chat/person/").status_code == HTTPStatus.ACCEPTED
     assert talk(order).needs_person
+
+
+def test_a_page_that_says_without_end_that_it_is_looked_at_is_told_to_wait(
+    ming: Client, monkeypatch: pytest.MonkeyPatch, redis_server: redis.Redis
+) -> None:
+    """The limit is switched low; the third look is answered at the door, before the order is read or anything kept."""
+    monkeypatch.setattr(views, "LOOKS_PER_MINUTE", 2)
+    for event in ("7-1", "7-2"):
+        assert post(ming, "/orders/5531/chat/seen/", last_event=event).status_code == HTTPStatus.NO_CONTENT
+    answer = post(ming, "/orders/5531/chat/seen/", last_event="7-3")
+    assert answer.status_code == HTTPStatus.TOO_MANY_REQUESTS
+    assert 1 <= int(answer["Retry-After"]) <= 60
+    (kept,) = redis_server.scan_iter("refund-desk:seen:*")
+    assert bytes(redis_server.get(kept)).endswith(b" 7-2")  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import redis
 
-from agent import history, loop, sweep, turns
+from agent import history, loop, offers, sweep, turns
 from agent.models import Conversation, Turn
 from agent.offline.control import Control
 from agent.save_points import POINTS
@@ -27,6 +27,7 @@ from agent.tools import executor
 from orders.models import Order
 from orders.tests import cast
 from orders.tests.factories import fixed_discount, payment_body, shipment_body
+from refunds import quotes
 from refunds.models import Refund, RefundQuote, Return, SimulatedRefund
 from refunds.states import RefundState
 
@@ -149,6 +150,14 @@ def with_free_card(number: int, model: Control) -> Order:
     return order
 
 
+def worked_out(number: int, model: Control) -> Order:
+    """A colleague looks at what the case comes to."""
+    order = greeted(number, model)
+    choices = quotes.parse_choices({"lines": [{"line_item_id": "li_2", "quantity": 1, "reason": "changed_mind"}]})
+    offers.preview(conversation=talk(order), actor=cast.staff(), choices=choices, form="a-form")
+    return order
+
+
 def forgotten(number: int, model: Control) -> Order:
     """The turn waits, and for nothing."""
     order = greeted(number, model)
@@ -191,6 +200,9 @@ LIVES: dict[str, Life] = {
     "a person takes over": Life(greeted, dying.take_over, ("taken_over",), redo=True),
     "a person answers": Life(greeted, dying.answer, ("answered", "taken_over"), redo=True),
     "a person gives it back": Life(owned, dying.give_back, ("given_back",), redo=True),
+    "a person assigns it": Life(greeted, dying.assign, ("assigned",), redo=True),
+    "a person writes a note": Life(greeted, dying.note, ("note_written",), redo=True),
+    "a person offers a card": Life(worked_out, dying.offer, ("card_offered", "taken_over"), redo=True),
     "a person closes it": Life(greeted, dying.close, ("closed",), redo=True),
     "the sweeper finds a turn": Life(late, dying.look_around, ("lost_turn_found", "lateness_told")),
     "the sweeper finds a turn that need not wait": Life(forgotten, dying.look_around, ("turn_resumed",)),
@@ -260,7 +272,8 @@ def picture(order: Order) -> dict[str, Any]:
         "paid": list(SimulatedRefund.objects.filter(charge_ref__in=payments(order)).values_list("amount", flat=True)),
         "returns": sorted(Return.objects.filter(order=order).values_list("kind", "state")),
         "turns": list(conversation.turns.order_by("pk").values_list("state", "steps", "error")),
-        "person": (conversation.state, conversation.needs_person, conversation.owner_id),
+        "person": (conversation.state, conversation.needs_person, conversation.owner_id, conversation.assignee_id),
+        "notes": list(conversation.notes.values_list("text", flat=True)),
         "told": Counter((event.kind, event.data.get("author"), event.data.get("state")) for event in told),
     }
 

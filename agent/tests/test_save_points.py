@@ -18,13 +18,15 @@ ROOT = Path(__file__).resolve().parents[2]
 TRANSACTIONS = {"holding", "writing", "talking", "saving"}
 # They pass on the name that they are given.
 DEFINED = {"agent/events.py", "agent/turns.py", "agent/intake.py"}
-# The transactions themselves; savepoints in them; and the post, which talks to a mail server between two of its own.
+# The transactions themselves; savepoints in them; the post, which talks to a mail server between two of its own; and
+# ready-made answers, which belong to no conversation.
 OTHER_TRANSACTIONS = {
     "agent/events.py": 1,
     "agent/intake.py": 2,
     "agent/tools/executor.py": 1,
     "agent/people.py": 1,
     "agent/mails.py": 2,
+    "agent/canned.py": 2,
 }
 Call = tuple[str, str, ast.expr | None]
 

@@ -210,7 +210,8 @@ def test_whoever_has_waited_longest_stands_first_in_the_queue(order: Order) -> N
     people.reply(conversation=talk(answered), actor=cast.staff(), text="Done.")
     wants_a_person(order)
     waits_since(order, 30)
-    assert [row.order.number for row in selectors.queue("needs_person")] == ["5531", "B2", "B1"]
+    assert [row.order.number for row in selectors.queue("needs_person")] == ["5531", "B2"]
+    assert [row.order.number for row in selectors.queue("waiting")] == ["B1"]
 
 
 # --- what the colleague is told ---

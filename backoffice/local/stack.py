@@ -32,7 +32,7 @@ WORKERS = {
     "chat_worker": ("chat", 256),
     "chat_worker_2": ("chat", 256),
     "money_worker": ("money,celery", 8),
-    "sweep_worker": ("sweep,shop", 9),
+    "sweep_worker": ("sweep,shop", 10),
 }
 CHAT_WORKERS = tuple(name for name, (queues, _) in WORKERS.items() if queues == "chat")
 DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # a proxy does not know our loopback

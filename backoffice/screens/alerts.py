@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -12,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from backoffice.screens import keyset
 from backoffice.screens.acting import act, next_path
 from backoffice.screens.gate import BOOKS, RETRY, staff_screen
 from orders.actors import staff_actor
@@ -65,6 +65,6 @@ def settle(request: HttpRequest, alert_id: int) -> HttpResponse:
 @staff_screen(BOOKS)
 def books(request: HttpRequest) -> HttpResponse:
     """The comparisons of our books with the providers', the newest first."""
-    page = Paginator(BooksCompared.objects.order_by("-until", "-pk"), PER_PAGE).get_page(request.GET.get("page"))
-    rows = [BooksRow(row, [difference_in_words(each) for each in row.differences]) for row in page]
-    return render(request, "staff/books.html", {"here": "refunds", "tab": "books", "page": page, "rows": rows})
+    sheet = keyset.sheet_of(BooksCompared.objects.all(), request.GET, per_page=PER_PAGE, moment="until")
+    rows = [BooksRow(row, [difference_in_words(each) for each in row.differences]) for row in sheet.rows]
+    return render(request, "staff/books.html", {"here": "refunds", "tab": "books", "sheet": sheet, "rows": rows})

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from datetime import timedelta
+from typing import Any, Final
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.db.models import QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -17,6 +19,9 @@ from refunds.models import Approval, RefundQuote
 from refunds.present import quote_as_dict
 from refunds.states import ApprovalKind, ApprovalState, Reason
 
+# A customer waits for each of them: after a day it stands out, after three it is late.
+LONG_WAIT: Final = timedelta(days=1)
+LATE: Final = timedelta(days=3)
 SHOWN = ("order__customer", "asked_by", "decided_by", "refund__return_request__quote")
 _SET_ASIDE = {
     "return_window_over": gettext_lazy("the time for returns is over"),
@@ -43,6 +48,14 @@ class ApprovalRow:
     @property
     def is_waiting(self) -> bool:
         return self.approval.state == ApprovalState.WAITING
+
+    @property
+    def wait_tone(self) -> str:
+        """How the time that it has waited stands out."""
+        waited = timezone.now() - self.approval.created_at
+        if waited >= LATE:
+            return "bad"
+        return "wait" if waited >= LONG_WAIT else "info"
 
     @property
     def asker(self) -> str:
@@ -77,8 +90,12 @@ def waiting() -> QuerySet[Approval]:
 
 
 def decided() -> QuerySet[Approval]:
-    rows = Approval.objects.exclude(state=ApprovalState.WAITING)
+    rows = Approval.objects.exclude(state=ApprovalState.WAITING).filter(decided_at__isnull=False)
     return _shown(rows).order_by("-decided_at", "-created_at", "-pk")
+
+
+def everything() -> QuerySet[Approval]:
+    return _shown(Approval.objects.all())
 
 
 def of_order(order: Order) -> QuerySet[Approval]:

@@ -1,27 +1,27 @@
 """What waits for a second person: large refunds, returns that come to less, compensation, exceptions to the rules."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
-from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
-from backoffice.screens import approval_rows, refund_rows
-from backoffice.screens.acting import act, next_path
+from backoffice.screens import approval_rows, keyset, refund_rows
+from backoffice.screens.forms import form_screen
 from backoffice.screens.gate import APPROVALS, staff_screen
 from orders.actors import Actor, staff_actor
+from orders.http import path_of_site
 from orders.money import format_money
 from refunds import approvals
 from refunds.access import find
 from refunds.models import Approval
 
-PER_PAGE = 20
-FIRST_TO_LOOK_AT = 5
+PER_PAGE: Final = 20
+FIRST_TO_LOOK_AT: Final = 5
 
 
 @never_cache
@@ -29,48 +29,62 @@ FIRST_TO_LOOK_AT = 5
 @staff_screen(APPROVALS)
 def waiting(request: HttpRequest) -> HttpResponse:
     """What waits, the oldest first, and above it the oldest refunds that need a look; `?all=1`: what was decided."""
-    decided = bool(request.GET.get("all"))
-    approvals_ = approval_rows.decided() if decided else approval_rows.waiting()
-    page = Paginator(approvals_, PER_PAGE).get_page(request.GET.get("page"))
-    to_look_at: Any = [] if decided else refund_rows.needing_a_look()[:FIRST_TO_LOOK_AT]
+    if request.GET.get("all"):
+        rows, kept = approval_rows.decided(), {"all": "1"}
+        sheet = keyset.sheet_of(rows, request.GET, per_page=PER_PAGE, moment="decided_at", kept=kept)
+    else:
+        sheet = keyset.sheet_of(approval_rows.waiting(), request.GET, per_page=PER_PAGE, oldest_first=True)
+    first = sheet.oldest_first and not sheet.earlier
+    to_look_at: Any = refund_rows.needing_a_look()[:FIRST_TO_LOOK_AT] if first else []
     context = {
         "here": "approvals",
-        "decided": decided,
-        "query": "all=1&" if decided else "",
-        "page": page,
-        "rows": approval_rows.rows_of(page, request.user),
+        "decided": not sheet.oldest_first,
+        "sheet": sheet,
+        "rows": approval_rows.rows_of(sheet.rows, request.user),
         "refund_rows": refund_rows.rows_of(to_look_at),
     }
     return render(request, "staff/approvals.html", context)
 
 
-@require_POST
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
 @staff_screen(APPROVALS)
 def approve(request: HttpRequest, approval_id: str) -> HttpResponse:
+    """A yes, with a note if one likes; asked for with everything that it is about before one's eyes."""
     said = _("Approved: %(amount)s. It is carried out now.")
-    return _decide(request, approval_id, approvals.approve, said)
+    return _decide(request, approval_id, approvals.approve, said, is_yes=True)
 
 
-@require_POST
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
 @staff_screen(APPROVALS)
 def reject(request: HttpRequest, approval_id: str) -> HttpResponse:
+    """A no, with its reason."""
     said = _("Rejected: %(amount)s is not paid.")
-    return _decide(request, approval_id, approvals.reject, said)
+    return _decide(request, approval_id, approvals.reject, said, is_yes=False)
 
 
-def _decide(request: HttpRequest, approval_id: str, decide: Callable[..., Any], said: str) -> HttpResponse:
-    asked = _found(approval_id)
+def _decide(
+    request: HttpRequest, approval_id: str, decide: Callable[..., Any], said: str, *, is_yes: bool
+) -> HttpResponse:
     actor: Actor = staff_actor(request.user)
+    asked = _found(approval_id)
 
-    def work() -> str:
-        decide(approval_id=asked.pk, actor=actor, reason=request.POST.get("reason", ""))
+    def work(form: QueryDict) -> str:
+        decide(approval_id=asked.pk, actor=actor, reason=form.get("reason", ""))
         return said % {"amount": format_money(asked.amount, asked.currency)}
 
-    return act(request, work, back=next_path(request, reverse("staff-approvals")))
+    def context(typed: QueryDict) -> dict[str, Any]:
+        # Read anew: a press that came too late has ended it.
+        (row,) = approval_rows.rows_of([_found(approval_id)], request.user)
+        return {"here": "approvals", "row": row, "is_yes": is_yes}
+
+    back = path_of_site(request.POST.get("next") or request.GET.get("next", ""), reverse("staff-approvals"))
+    return form_screen(request, template="staff/decide.html", back=back, context=context, work=work)
 
 
 def _found(approval_id: str) -> Approval:
-    row = find(Approval.objects.all(), approval_id)
+    row = find(approval_rows.everything(), approval_id)
     if row is None:
         raise Http404
     return row

@@ -9,13 +9,15 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from agent import hand_off, people, selectors
+from agent import canned, hand_off, people, presence, reading, selectors
 from agent.access import conversation_for_staff
 from agent.models import Conversation
-from backoffice.screens import receipt, trace
+from agent.usage import dollars
+from backoffice.screens import conversation_parts, inbox, trace
 from backoffice.screens.acting import act
 from backoffice.screens.forms import request_ref, token_of, whole_number
 from backoffice.screens.gate import QUEUE, staff_screen
+from backoffice.screens.talk import items_of
 from backoffice.screens.timeline import fold
 from orders.actors import Actor, staff_actor
 
@@ -28,7 +30,14 @@ SENT_TOKENS = 5
 @staff_screen(QUEUE)
 def conversation(request: HttpRequest, conversation_id: int) -> HttpResponse:
     row = conversation_for_staff(request.user, conversation_id)
-    context = {"here": "queue", "order": row.order, "lines": receipt.lines_of(row.order), **log_context(request, row)}
+    conversation_parts.mark_read(request, row)
+    context = {
+        "here": "queue",
+        **conversation_parts.side(request, row),
+        **inbox.beside(request, row.pk),
+        **log_context(request, row),
+        "customer_seen": presence.last_seen(row.order_id, row.customer_id),
+    }
     context["turn_rows"] = trace.rows_of(context["turns"])
     return render(request, "staff/conversation.html", context)
 
@@ -37,22 +46,39 @@ def conversation(request: HttpRequest, conversation_id: int) -> HttpResponse:
 @require_safe
 @staff_screen(QUEUE)
 def log(request: HttpRequest, conversation_id: int) -> HttpResponse:
-    """What was said, again: 204 while nothing is new since `?after=`."""
+    """What was said, again: 204 while nothing is new since `?after=`. `seen`: somebody looks at the page."""
     row = conversation_for_staff(request.user, conversation_id)
-    if request.GET.get("after") == str(row.last_event):
+    others = conversation_parts.here(request, row)
+    if request.GET.get("after") == conversation_parts.version(row, others):
         return HttpResponse(status=NOTHING_NEW)
-    return render(request, "staff/_log_again.html", {**log_context(request, row), "again": True})
+    if request.GET.get("seen") == "1":
+        conversation_parts.mark_read(request, row)
+    return render(request, "staff/_log_again.html", {**log_context(request, row, others), "again": True})
 
 
-def log_context(request: HttpRequest, row: Conversation) -> dict[str, Any]:
+def log_context(
+    request: HttpRequest, row: Conversation, others: list[reading.Colleague] | None = None
+) -> dict[str, Any]:
     timeline = fold(selectors.timeline(row))
     turns = list(row.turns.order_by("id"))
+    others = conversation_parts.here(request, row) if others is None else others
+    cost = sum(turn.cost_micro for turn in turns)
     return {
         "conversation": row,
         "timeline": timeline,
-        "tool_calls": {call.tool_use_id: call for call in row.tool_calls.all()},
+        "items": items_of(
+            timeline.items,
+            calls={call.tool_use_id: call for call in row.tool_calls.all()},
+            turns=turns,
+            notes=row.notes.select_related("staff"),
+        ),
+        "version": conversation_parts.version(row, others),
+        "others": others,
         "turns": turns,
+        "line_names": dict(row.order.lines.values_list("line_item_id", "name")),
         "tokens": sum(turn.input_tokens + turn.output_tokens for turn in turns),
+        "cost": dollars(cost) if cost else "",
+        "wait_tone": inbox.wait_tone(row.waiting_since),
         "is_mine": row.owner_id == request.user.pk,
         "facts": hand_off.facts(row),
         "token": token_of(QueryDict()),
@@ -106,7 +132,8 @@ def close(request: HttpRequest, conversation_id: int) -> HttpResponse:
 @staff_screen(QUEUE)
 def reply(request: HttpRequest, conversation_id: int) -> HttpResponse:
     def do(*, conversation: Conversation, actor: Actor) -> None:
-        ref = request_ref("reply", request.user, request.POST)
-        people.reply(conversation=conversation, actor=actor, text=request.POST.get("text", ""), client_ref=ref)
+        ref, text = request_ref("reply", request.user, request.POST), request.POST.get("text", "")
+        canned.require_filled(text)
+        people.reply(conversation=conversation, actor=actor, text=text, client_ref=ref)
 
     return _step(request, conversation_id, do, _("Sent. You are answering this conversation now."))

@@ -20,7 +20,7 @@ from agent.access import conversation_of
 from agent.models import Conversation
 from agent.selectors import timeline
 from backoffice import words
-from backoffice.screens import receipt
+from backoffice.screens import progress, receipt
 from backoffice.screens.acting import act
 from backoffice.screens.card_words import BLANK_CARD, chat_words
 from backoffice.screens.timeline import Timeline, fold
@@ -30,7 +30,8 @@ from orders.address import anything_to_send
 from orders.models import Order
 from refunds import returns, selectors
 from refunds.access import find
-from refunds.models import Return
+from refunds.goods import unit_groups
+from refunds.models import Refund, Return
 from refunds.present import refund_as_dict, replacement_as_dict, return_as_dict
 from refunds.states import FoundState, ReturnState
 
@@ -65,7 +66,7 @@ def order_list(request: HttpRequest) -> HttpResponse:
     orders = orders_of(shopper) if shopper else Order.objects.none()
     orders = orders.prefetch_related(*receipt.LISTED)
     page = Paginator(orders, ORDERS_PER_PAGE).get_page(request.GET.get("page"))
-    return render(request, "orders/list.html", {"page": page, "rows": receipt.list_rows(page)})
+    return render(request, "orders/list.html", {"here": "orders", "page": page, "rows": receipt.list_rows(page)})
 
 
 @never_cache
@@ -76,6 +77,7 @@ def order_page(request: HttpRequest, shopper: Shopper, number: str) -> HttpRespo
     conversation = conversation_of(shopper, order)
     folded = fold(timeline(conversation)) if conversation else Timeline()
     context = {
+        "here": "orders",
         **side_context(order),
         "timeline": folded,
         "conversation": conversation,
@@ -133,10 +135,11 @@ def withdraw(request: HttpRequest, shopper: Shopper, number: str, return_id: str
 
 
 def side_context(order: Order) -> dict[str, Any]:
-    lines = receipt.lines_of(order)
+    groups = unit_groups(order, now=timezone.now())
     return {
         "order": order,
-        "lines": lines,
+        "lines": receipt.lines_of(order, groups),
+        "stages": progress.of_goods(groups),
         "can_change_address": anything_to_send(order),
         "price_rows": receipt.price_rows(order),
         "payment_rows": receipt.payment_rows(order),
@@ -146,14 +149,25 @@ def side_context(order: Order) -> dict[str, Any]:
 
 def money_and_goods_back(order: Order) -> dict[str, Any]:
     """The order's refunds, returns and replacements so far, newest first, with the tone of their states."""
-    refunds = [refund_as_dict(refund) for refund in selectors.refunds_shown_to_customer(order)]
+    refunds = [refund_for_customer(refund) for refund in selectors.refunds_shown_to_customer(order)]
     goods = [_return_for_customer(item) for item in selectors.returns_of(order)]
     # Those of exchanges stand with their return.
     sent_again = [replacement_as_dict(item) for item in selectors.replacements_of(order) if not item.return_request_id]
     return {
-        "refunds": [{**refund, "tone": words.REFUND_TONES[refund["state"]]} for refund in refunds],
+        "refunds": refunds,
         "returns": goods,
         "replacements": [{**item, "tone": words.REPLACEMENT_TONES[item["state"]]} for item in sent_again],
+    }
+
+
+def refund_for_customer(refund: Refund) -> dict[str, Any]:
+    """A refund with the tone of its state, how far it is, and when its money can be expected."""
+    shown = refund_as_dict(refund)
+    return {
+        **shown,
+        "tone": words.REFUND_TONES[shown["state"]],
+        "stages": progress.of_refund(shown),
+        "hint": progress.refund_hint(shown),
     }
 
 

@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
-from backoffice.screens.gate import ORDERS, POLICIES, QUEUE, may
+from backoffice.screens.gate import HISTORY, ORDERS, POLICIES, QUEUE, may
 from orders.access import shopper_of
 
 
@@ -23,6 +23,8 @@ def landing(request: HttpRequest) -> str:
         return "staff-queue"
     if may(user, ORDERS):
         return "staff-orders"
+    if may(user, HISTORY):
+        return "staff-audit"
     if user.is_active and user.is_staff:
         return "admin:index"
     if may(user, POLICIES):

@@ -19,6 +19,7 @@ AnyUser = User | AbstractBaseUser | AnonymousUser
 
 # A screen is open to whoever has any one of its permissions.
 QUEUE: Final = ("agent.answer_conversation",)
+CANNED: Final = ("agent.edit_canned_replies",)
 TRACE: Final = ("agent.view_modelcall",)
 ORDERS: Final = ("refunds.ask_quote", "orders.handle_shipments")
 REFUNDS: Final = ("refunds.ask_quote",)
@@ -36,6 +37,13 @@ BOOKS: Final = ("refunds.view_bookscompared",)
 POLICIES: Final = ("refunds.view_refundpolicy",)
 EDIT_POLICIES: Final = ("refunds.edit_policy",)
 PUBLISH_POLICIES: Final = ("refunds.publish_policy",)
+
+REPORTS: Final = ("backoffice.view_reports",)
+HISTORY: Final = ("backoffice.search_history",)
+# Who may take lists away as files: with customers' names, so not everybody who may look at one order.
+EXPORT_MONEY: Final = ("refunds.ask_quote", "backoffice.view_reports")
+EXPORT_GOODS: Final = (*EXPORT_MONEY, "orders.handle_shipments")
+EXPORTS: Final = (*EXPORT_GOODS, *HISTORY)
 
 
 def may(user: AnyUser, permissions: tuple[str, ...]) -> bool:
@@ -74,6 +82,7 @@ def permissions_of(user: AnyUser) -> dict[str, Any]:
     """What navigation and buttons ask: `may.queue`, `may.orders` …"""
     return {
         "queue": may(user, QUEUE),
+        "canned": may(user, CANNED),
         "trace": may(user, TRACE),
         "orders": may(user, ORDERS),
         "refunds": may(user, REFUNDS),
@@ -91,5 +100,9 @@ def permissions_of(user: AnyUser) -> dict[str, Any]:
         "policies": may(user, POLICIES),
         "edit_policies": may(user, EDIT_POLICIES),
         "publish_policies": may(user, PUBLISH_POLICIES),
+        "reports": may(user, REPORTS),
+        "history": may(user, HISTORY),
+        "export_money": may(user, EXPORT_MONEY),
+        "export_goods": may(user, EXPORT_GOODS),
         "records": isinstance(user, User) and user.is_staff,
     }

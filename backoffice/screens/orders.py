@@ -1,15 +1,12 @@
-"""Staff's orders: search, and one order with its goods, money, parcels and history."""
+"""Staff's page of one order: its goods, money, parcels, and the story of all three."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
-from django.core.paginator import Paginator
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
-from django.db.models.functions import Replace
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
-from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -17,60 +14,18 @@ from agent.models import Conversation
 from backoffice.screens import approval_rows, receipt, refund_rows, replacement_rows, return_rows
 from backoffice.screens.choices import could_be_an_exception, is_lost, may_be_exchanged, rows_of, rules_of
 from backoffice.screens.gate import ORDERS, permissions_of, staff_screen
+from backoffice.screens.order_timeline import story_of
 from orders.access import order_for_staff
 from orders.address import anything_to_send
-from orders.models import AuditEvent, CustomerLink, Order, Payment, Shipment
+from orders.models import CustomerLink, Order, Payment
 from orders.states import PICKUP_METHODS
 from orders.store_credit import balance
 from refunds import selectors
 from refunds.goods import UnitGroup, unit_groups
-from refunds.models import RefundPolicy
+from refunds.models import Refund, RefundPolicy
+from refunds.states import RELEASED
 
-PER_PAGE = 25
-TRAIL_LENGTH = 40
-LONGEST_SEARCH = 100
-SHORTEST_PHONE_END = 3
-# What a public number begins with, and what of an order it names.
-NUMBERED: Final = {
-    "rf": "refunds",
-    "rt": "returns",
-    "rp": "replacements",
-    "ap": "approvals",
-    "rq": "refund_quotes",
-    "sh": "shipments",
-    "pay": "payments",
-}
-
-
-@never_cache
-@require_safe
-@staff_screen(ORDERS)
-def order_list(request: HttpRequest) -> HttpResponse:
-    search = request.GET.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
-    orders = matching(search).select_related("customer").prefetch_related(*receipt.LISTED)
-    page = Paginator(orders.order_by("-placed_at", "-id"), PER_PAGE).get_page(request.GET.get("page"))
-    query = f"{urlencode({'q': search})}&" if search else ""
-    context = {"here": "orders", "page": page, "rows": receipt.list_rows(page), "search": search, "query": query}
-    return render(request, "staff/orders.html", context)
-
-
-def matching(search: str) -> QuerySet[Order]:
-    """By number, customer's name or e-mail, end of the phone number, tracking number, or the number of a refund, a
-    return or what else belongs to an order; all for an empty search."""
-    if not search:
-        return Order.objects.all()
-    parcels = Shipment.objects.filter(order=OuterRef("pk"), tracking_number__iexact=search)
-    found = Q(customer__name__icontains=search) | Q(customer__email__icontains=search)
-    found |= Q(number__icontains=search.lstrip("#") or search)
-    if (relation := NUMBERED.get(search.partition("_")[0].lower())) is not None:
-        found |= Q(pk__in=Order.objects.filter(**{f"{relation}__pk": search.lower()}).values("pk"))
-    digits = search.replace("-", "").replace(" ", "")
-    if digits.isdigit() and len(digits) >= SHORTEST_PHONE_END:
-        found |= Q(phone_digits__endswith=digits)
-    phone: Any = F("customer__phone")
-    for separator in ("-", " "):
-        phone = Replace(phone, Value(separator), Value(""))
-    return Order.objects.alias(phone_digits=phone).filter(found | Q(Exists(parcels)))
+EARLIER_REFUNDS = 5
 
 
 @never_cache
@@ -125,8 +80,16 @@ def money_context(order: Order) -> dict[str, Any]:
         "refunds_moving": any(refund.state in {"pending", "unknown"} for refund in refunds),
         "conversations": Conversation.objects.filter(order=order).select_related("owner"),
         "links": CustomerLink.objects.filter(order=order, revoked_at=None, expires_at__gt=timezone.now()),
-        "trail": AuditEvent.objects.filter(order=order).order_by("-at", "-id")[:TRAIL_LENGTH],
+        "earlier": earlier_refunds(order),
+        "story": story_of(order),
     }
+
+
+def earlier_refunds(order: Order) -> QuerySet[Refund]:
+    """The customer's newest refunds of other orders, with the goods and the reasons."""
+    others = Refund.objects.filter(order__customer=order.customer_id).exclude(order=order).exclude(state__in=RELEASED)
+    shown = others.select_related("order", "quote").prefetch_related("quote__lines__line_item")
+    return shown.order_by("-created_at", "-pk")[:EARLIER_REFUNDS]
 
 
 @never_cache

@@ -14,6 +14,7 @@ from orders.actors import staff_actor
 from orders.errors import Refusal
 from orders.models import Order
 from refunds import quotes
+from refunds.kept import what_stays
 from refunds.present import quote_as_dict
 from refunds.states import Asker
 
@@ -45,4 +46,4 @@ def ask(request: HttpRequest, order: Order) -> dict[str, Any]:
         )
     except Refusal as refusal:
         return {"refusal": refusal.told_to(staff=True)}
-    return {"quote": quote_as_dict(asked)}
+    return {"quote": quote_as_dict(asked), "kept": what_stays(order, asked)}

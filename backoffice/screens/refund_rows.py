@@ -40,7 +40,9 @@ def needing_a_look() -> QuerySet[Refund]:
 
 
 def with_attempts(refunds: QuerySet[Refund]) -> QuerySet[Refund]:
-    return refunds.select_related("decided_by").prefetch_related("allocations__attempts", "order__payments")
+    """With everything that a row shows; `refunds` comes with order and quote."""
+    shown = ("allocations__attempts", "order__payments", "quote__lines__line_item")
+    return refunds.select_related("decided_by").prefetch_related(*shown)
 
 
 def rows_of(refunds: Iterable[Refund]) -> list[RefundRow]:

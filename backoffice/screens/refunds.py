@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -10,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from backoffice.screens import alerts, refund_rows
+from backoffice.screens import alerts, keyset, refund_rows
 from backoffice.screens.acting import act, next_path
 from backoffice.screens.gate import ELSEWHERE, REFUNDS, RETRY, staff_screen
 from orders.actors import Actor, staff_actor
@@ -105,12 +104,13 @@ def _note(request: HttpRequest) -> str:
 @staff_screen(REFUNDS)
 def to_look_at(request: HttpRequest) -> HttpResponse:
     """What nobody has settled yet, and refunds that no machine brings any further, each the oldest first."""
-    page = Paginator(refund_rows.needing_a_look(), PER_PAGE).get_page(request.GET.get("page"))
+    rows = refund_rows.needing_a_look()
+    sheet = keyset.sheet_of(rows, request.GET, per_page=PER_PAGE, oldest_first=True)
     context = {
         "here": "refunds",
         "tab": "look",
-        "page": page,
-        "refund_rows": refund_rows.rows_of(page),
+        "sheet": sheet,
+        "refund_rows": refund_rows.rows_of(sheet.rows),
         "alerts": alerts.rows_of(alerts.to_see_to()[:MOST_ALERTS]),
         "alerts_in_all": alerts.to_see_to().count(),
     }

@@ -1,6 +1,5 @@
 """Goods that are sent in the place of others: what the warehouse has to send, and how it says that it has."""
 
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -8,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from backoffice.screens import replacement_rows
+from backoffice.screens import keyset, replacement_rows
 from backoffice.screens.acting import act, next_path
 from backoffice.screens.gate import ORDERS, SHIPMENTS, staff_screen
 from orders.actors import staff_actor
@@ -26,14 +25,14 @@ def replacement_list(request: HttpRequest) -> HttpResponse:
     """What has to be sent, the oldest first; `?all=1`: everything, the newest first."""
     show_all = bool(request.GET.get("all"))
     rows = replacement_rows.everything() if show_all else replacement_rows.to_send()
-    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    kept = {"all": "1"} if show_all else {}
+    sheet = keyset.sheet_of(rows, request.GET, per_page=PER_PAGE, oldest_first=not show_all, kept=kept)
     context = {
         "here": "returns",
         "tab": "sent" if show_all else "to_send",
-        "page": page,
-        "replacements": page.object_list,
+        "sheet": sheet,
+        "replacements": sheet.rows,
         "show_order": True,
-        "query": "all=1&" if show_all else "",
     }
     return render(request, "staff/replacements.html", context)
 

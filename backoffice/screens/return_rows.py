@@ -24,6 +24,7 @@ class Count:
     """One box of the form: how many pieces were found in this state, as typed, written down before, or expected."""
 
     name: str
+    state: str
     label: str | Promise
     value: str
 
@@ -122,7 +123,7 @@ def _count(
 ) -> Count:
     name = f"{COUNT}{item.line_item_id}.{state}"
     value = str(now.get(state, 0)) if typed is None else typed.get(name, "")
-    return Count(name, label, value)
+    return Count(name, state, label, value)
 
 
 def counted(form: QueryDict) -> dict[str, dict[str, int]] | None:

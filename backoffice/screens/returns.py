@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -13,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from backoffice import words
-from backoffice.screens import return_rows
+from backoffice.screens import keyset, return_rows
 from backoffice.screens.acting import act, kept_fields, next_path
 from backoffice.screens.gate import ORDERS, REDEEM, SHIPMENTS, staff_screen
 from orders.actors import Actor, staff_actor
@@ -32,25 +31,34 @@ FOUND = "found."
 @require_safe
 @staff_screen(ORDERS)
 def return_list(request: HttpRequest) -> HttpResponse:
-    """Open returns, the oldest first; `?all=1` shows all. `?q=` finds by the end of the number, and opens the one."""
+    """Open returns, the oldest first; `?all=1` shows all. `?q=`, typed or scanned, is a number or its end: opens it."""
     search = request.GET.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
     show_all = bool(request.GET.get("all") or search)
     rows = return_rows.everything() if show_all else return_rows.open_ones()
     if search:
+        if (found := _only(search)) is not None:
+            return redirect("staff-return", return_id=found)
         rows = rows.filter(pk__iendswith=search)
-        if len(found := list(rows[:2])) == 1:
-            return redirect("staff-return", return_id=found[0].pk)
-    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    kept = {"q": search} if search else {"all": "1"} if show_all else {}
+    sheet = keyset.sheet_of(rows, request.GET, per_page=PER_PAGE, oldest_first=not show_all, kept=kept)
     context = {
         "here": "returns",
         "tab": "all" if show_all else "open",
-        "page": page,
-        "returns": page.object_list,
+        "sheet": sheet,
+        "returns": sheet.rows,
         "show_order": True,
         "search": search,
-        "query": "all=1&" if show_all else "",
+        "export": {"q": search} if search else {} if show_all else {"state": "open"},
     }
     return render(request, "staff/returns.html", context)
+
+
+def _only(search: str) -> str | None:
+    """The return with this number; else the only one whose number ends so."""
+    for ending in (Return.objects.filter(pk=search.lower()), Return.objects.filter(pk__iendswith=search)):
+        if len(found := list(ending.values_list("pk", flat=True)[:2])) == 1:
+            return found[0]
+    return None
 
 
 @never_cache
@@ -78,6 +86,7 @@ def return_context(request: HttpRequest, item: Return) -> dict[str, Any]:
         "steps": steps,
         "since": came[-1] if came else item.created_at,
         "can_reject": item.state in returns.REJECTABLE[item.kind],
+        "at_hand": item.state in {ReturnState.REQUESTED, ReturnState.RECEIVED},
     }
 
 

@@ -30,6 +30,7 @@ def turn(request: HttpRequest, conversation_id: int, turn_id: int) -> HttpRespon
         "tone": TONES.get(row.state, "info"),
         "facts": facts_of(row),
         "steps": steps_of(row),
+        "line_names": dict(conversation.order.lines.values_list("line_item_id", "name")),
         **_neighbours(conversation, row),
     }
     return render(request, "staff/trace.html", context)

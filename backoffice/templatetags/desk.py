@@ -1,6 +1,7 @@
 """Template tags that every template may use."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -15,12 +16,13 @@ from django.utils.translation import gettext as _
 from agent.states import CardState
 from agent.words import HAND_OFF_REASONS
 from backoffice import chat_text, words
+from backoffice.admin_places import Place, places
 from backoffice.screens.acting import kept_fields
 from backoffice.screens.card_words import button_addresses, reason_words
 from orders.admin_links import subject_name
 from orders.models import AuditEvent
 from orders.money import format_money
-from orders.prose import aside, sentences
+from orders.prose import aside, listed, sentences
 from orders.words import action_name, actor_name
 from refunds import fact_words
 from refunds.api.common import NO_NOTE
@@ -34,6 +36,8 @@ register.filter(action_name)
 register.filter(actor_name)
 register.filter(aside)
 
+# As `line_item_id` gives them out.
+_LINE_CODE: Final = re.compile(r'"(li_\d+)"')
 # Drawn on a grid of 24, in the colour of the text around them.
 _ICONS: Final = {
     "desk": "M4 12a8 8 0 1 1 3.2 6.4L4 20l1.2-3.4A8 8 0 0 1 4 12Zm5.2 1.8c.6 1 1.6 1.5 2.8 1.5 1.6 0 2.7-.8 2.7-1.9"
@@ -52,6 +56,18 @@ _ICONS: Final = {
     "alert": "M12 4l9 16H3L12 4Zm0 6v4m0 3v.1",
     "search": "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14Zm5-2l5 5",
     "chat": "M4 5h16v11H10l-5 4v-4H4V5Z",
+    "bag": "M5 8h14l-1 12H6L5 8Zm4 0a3 3 0 0 1 6 0",
+    "rules": "M6 4h9l3 3v13H6V4Zm8 0v4h4M9 12h6m-6 4h6",
+    "chart": "M4 20h16M7 16v-5m5 5V6m5 10v-7",
+    "book": "M5 4h10a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3V4Zm0 13a3 3 0 0 1 3-3h10",
+    "history": "M4 12a8 8 0 1 0 2.5-5.8L4 8.5M4 4v4.5h4.5M12 8v4.5l3 1.5",
+    "menu": "M4 7h16M4 12h16M4 17h16",
+    "note": "M5 4h14v10l-6 6H5V4Zm14 10h-6v6",
+    "print": "M7 9V4h10v5M7 17H4V9h16v8h-3m-10-3h10v6H7v-6Z",
+    "download": "M12 4v11m-4-4l4 4 4-4M5 20h14",
+    "down": "M7 10l5 5 5-5",
+    "keys": "M3 7h18v10H3V7Zm4 3h.1m3 0h.1m3 0h.1m3 0h.1M8 14h8",
+    "eye": "M2 12c5-9 15-9 20 0-5 9-15 9-20 0Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
     "again": "M20 11a8 8 0 1 0-2 6.3M20 5v6h-6",
     "globe": "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18Zm0 0c2.5-2.4 3.6-5.4 3.6-9S14.5 5.4 12 3C9.5 5.4 8.4 8.4 8.4 12"
     "s1.1 6.6 3.6 9ZM3.5 9h17M3.5 15h17",
@@ -121,6 +137,12 @@ def sentences_tag(*parts: str | Sequence[str]) -> SafeString:
     """Whole sentences one after the other, as the reader's language puts them; a part may be a list of them."""
     single = [one for part in parts for one in ([part] if isinstance(part, str) else part)]
     return mark_safe(sentences(*map(conditional_escape, single)))
+
+
+@register.simple_tag(takes_context=True)
+def desk_places(context: template.Context) -> list[Place]:
+    """The desk's pages that the reader may open, with what waits there."""
+    return places(context["request"].user)
 
 
 @register.simple_tag
@@ -243,3 +265,16 @@ def get(mapping: Mapping[str, Any], key: str) -> Any:
 def pretty(value: Any) -> str:
     """JSON as a person reads it."""
     return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+@register.filter
+def grouped(number: int) -> str:
+    """48,210, as amounts are written."""
+    return f"{number:,}"
+
+
+@register.filter
+def goods_in(value: Any, names: Mapping[str, str]) -> str:
+    """Which goods the codes in some JSON stand for: “li_1 = Earphones”. `names`: line_item_id to name."""
+    codes = dict.fromkeys(_LINE_CODE.findall(json.dumps(value, ensure_ascii=False)))
+    return listed(f"{code} = {names[code]}" for code in codes if code in names)

@@ -31,6 +31,7 @@ class Shipment(models.Model):
         verbose_name = _("shipment")
         verbose_name_plural = _("shipments")
         ordering = ["packed_at", "id"]
+        indexes = [models.Index(fields=["state", "order"], name="shipment_state_of_order")]
         constraints = [
             models.UniqueConstraint(fields=["order", "external_id"], name="shipment_once_per_order"),
             models.CheckConstraint(

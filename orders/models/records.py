@@ -88,6 +88,9 @@ class AuditEvent(models.Model):
             models.Index(fields=["order", "-at"]),
             models.Index(fields=["subject_type", "subject_id"]),
             models.Index(fields=["-at"]),
+            # The history of the whole shop, by what happened and by who did it (the reports, `/staff/audit/`).
+            models.Index(fields=["action", "-at"], name="audit_by_action"),
+            models.Index(fields=["actor_user", "-at"], name="audit_by_person"),
             # Pages ask how long people usually take to answer (`agent/waiting.py`): few rows among very many.
             models.Index(fields=["-at"], condition=Q(action="conversation.answered"), name="answers_by_time"),
         ]

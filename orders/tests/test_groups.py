@@ -19,15 +19,22 @@ SUPPORT: Final = {
     "refunds.propose_compensation",
     "refunds.ask_override",
 }
-SUPERVISOR: Final = SUPPORT | {
-    "orders.add_order",
-    "orders.handle_shipments",
-    "refunds.approve_refund",
-    "orders.change_product",
-    "refunds.record_elsewhere",
-    "refunds.edit_policy",
-    "refunds.publish_policy",
-}
+# Numbers of the whole shop, and what everybody has done in it.
+OVERSIGHT: Final = {"backoffice.view_reports", "backoffice.search_history", "backoffice.view_export"}
+SUPERVISOR: Final = (
+    SUPPORT
+    | OVERSIGHT
+    | {
+        "orders.add_order",
+        "orders.handle_shipments",
+        "refunds.approve_refund",
+        "orders.change_product",
+        "refunds.record_elsewhere",
+        "refunds.edit_policy",
+        "refunds.publish_policy",
+        "agent.edit_canned_replies",
+    }
+)
 
 
 def views() -> set[str]:
@@ -42,7 +49,7 @@ def views() -> set[str]:
     [
         ("staff", SUPPORT),
         ("supervisor", SUPERVISOR),
-        ("auditor", set()),
+        ("auditor", OVERSIGHT),
     ],
 )
 def test_support_supervisors_and_auditors_see_everything_and_do_only_this(role: str, more: set[str]) -> None:

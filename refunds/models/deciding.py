@@ -64,7 +64,11 @@ class Approval(models.Model):
         verbose_name = _("approval")
         verbose_name_plural = _("approvals")
         ordering = ["-created_at"]
-        indexes = [models.Index(fields=["state", "created_at"]), models.Index(fields=["state", "expires_at"])]
+        indexes = [
+            models.Index(fields=["state", "created_at"]),
+            models.Index(fields=["state", "expires_at"]),
+            models.Index(fields=["-decided_at", "-id"], name="approval_latest_decided"),
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=Q(kind=ApprovalKind.OVERRIDE, quote__isnull=False)

@@ -67,7 +67,11 @@ class Refund(models.Model):
         verbose_name = _("refund")
         verbose_name_plural = _("refunds")
         ordering = ["-created_at"]
-        indexes = [models.Index(fields=["state", "created_at"]), models.Index(fields=["order", "-created_at"])]
+        indexes = [
+            models.Index(fields=["state", "created_at"]),
+            models.Index(fields=["order", "-created_at"]),
+            models.Index(fields=["finished_at"], condition=Q(state=RefundState.SUCCEEDED), name="refund_money_back_at"),
+        ]
         permissions = [
             ("retry_refund", "Can send a refused refund again"),
             ("approve_refund", "Can approve or reject a refund"),

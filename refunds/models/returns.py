@@ -57,6 +57,10 @@ class Return(models.Model):
         verbose_name = _("return")
         verbose_name_plural = _("returns")
         ordering = ["-created_at"]
+        indexes = [
+            models.Index(fields=["state", "created_at"], name="return_state_oldest"),
+            models.Index(fields=["-created_at", "-id"], name="return_newest"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["request_ref", "order"], name="return_asked_for_once"),
             models.CheckConstraint(
@@ -169,7 +173,10 @@ class Replacement(models.Model):
         verbose_name = _("replacement")
         verbose_name_plural = _("replacements")
         ordering = ["-created_at"]
-        indexes = [models.Index(fields=["state", "created_at"])]
+        indexes = [
+            models.Index(fields=["state", "created_at"]),
+            models.Index(fields=["-created_at", "-id"], name="replacement_newest"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["request_ref", "order"], name="replacement_asked_for_once"),
             models.CheckConstraint(

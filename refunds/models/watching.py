@@ -98,6 +98,7 @@ class BooksCompared(models.Model):
         verbose_name_plural = _("comparisons of books")
         ordering = ["-until"]
         constraints = [models.UniqueConstraint(fields=["provider", "until"], name="books_compared_once")]
+        indexes = [models.Index(fields=["-until", "-id"], name="books_newest")]
 
     def __str__(self) -> str:
         return f"{self.provider} {self.until:%Y-%m-%d}"

@@ -1,5 +1,5 @@
 // The chat of an order page. The server has drawn everything up to data-last-event; from there on events change the page.
-import { Cards } from "./chat/card.js";
+import { Cards, holdFocus } from "./chat/card.js";
 import { post, Refused } from "./chat/http.js";
 import { Log } from "./chat/log.js";
 import { Outbox } from "./chat/outbox.js";
@@ -79,7 +79,7 @@ const handlers = {
     if (known) {
       const hadFocus = known.contains(document.activeElement);
       known.closest("li").replaceWith(item);
-      if (hadFocus) slot("log").focus({ preventScroll: true });
+      if (hadFocus) holdFocus(item.querySelector(".card"));
       if (data.state !== "open") side.moved();
     } else {
       log.add(item);

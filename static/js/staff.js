@@ -1,4 +1,8 @@
 // Small help on staff screens; every form works without it.
+import "./ui/dialog.js";
+import "./ui/keys.js";
+import "./ui/toast.js";
+import "./staff/counts.js";
 
 // A live part that could not be fetched says so where it stands, instead of showing something stale.
 const failed = document.querySelector("[data-failed-words]")?.dataset.failedWords;
@@ -27,10 +31,12 @@ document.body.addEventListener("input", (event) => {
   if (row && event.target.type !== "checkbox") row.querySelector('input[type="checkbox"]').checked = true;
 });
 
-for (const button of document.querySelectorAll("[data-copy]")) {
-  button.hidden = !navigator.clipboard;
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).value);
-    button.textContent = button.dataset.done;
-  });
-}
+// A dialog brings its own buttons, so the page listens for all of them.
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const field = document.getElementById(button.dataset.copy);
+  field.select();
+  await navigator.clipboard?.writeText(field.value);
+  button.textContent = button.dataset.done;
+});

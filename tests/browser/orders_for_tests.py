@@ -1,5 +1,6 @@
 """Orders like the one of the story, taken in through the API, so that every test has its own."""
 
+from collections.abc import Callable
 from typing import Any
 
 from backoffice.local.stack import Stack
@@ -25,11 +26,18 @@ def story_body(number: str, customer: dict[str, str]) -> dict[str, Any]:
 
 def another_5531(stack: Stack, number: str) -> str:
     """The order of the story under another number, for 王小明."""
+    return _take_in(stack, number, lambda customer: story_body(number, customer))
+
+
+def order_of_ming(stack: Stack, number: str, **facts: Any) -> str:
+    """An order of 王小明's; `facts` as for `order_body`."""
+    return _take_in(stack, number, lambda customer: order_body(number, customer=customer, **facts))
+
+
+def _take_in(stack: Stack, number: str, body: Callable[[dict[str, str]], dict[str, Any]]) -> str:
     with Visitor(stack, "supervisor") as supervisor:
         known = supervisor.get("/api/v1/orders/5531/").json()["customer"]
-        body = story_body(
-            number, {key: known[key] for key in ("external_id", "name", "email", "phone") if known.get(key)}
-        )
-        answer = supervisor.post_json("/api/v1/orders/", body)
+        customer = {key: known[key] for key in ("external_id", "name", "email", "phone") if known.get(key)}
+        answer = supervisor.post_json("/api/v1/orders/", body(customer))
         assert answer.status_code in {200, 201}, answer.text
     return number

@@ -101,7 +101,7 @@ def test_staffs_queue_order_conversation_and_what_needs_a_look(visit: Open, stac
     staff.page.goto("/staff/?state=waiting")
     check(staff)
     staff.page.goto(f"/staff/orders/{talk}/")
-    staff.page.get_by_label("耳機殼 li_2").check()
+    staff.page.get_by_label("耳機殼 CASE").check()
     staff.sees(staff.page.locator("[data-quote]"))
     check(staff)
     (row,) = rows(
@@ -130,12 +130,12 @@ def test_approvals_and_returns(visit: Open) -> None:
 def test_the_forms_for_what_else_a_shop_gives_back(visit: Open, stack: Stack) -> None:
     staff, number = visit("staff"), another_5531(stack, "5531-forms")
     staff.page.goto(f"/staff/orders/{number}/exchange/")
-    staff.page.get_by_label("藍牙耳機 li_1").check()
+    staff.page.get_by_label("藍牙耳機 EAR").check()
     staff.page.locator("input[type=search][name^=words]").fill("藍牙")
     staff.sees(staff.page.locator("input[type=radio][value=EAR-WHITE]"))
     check(staff)
     staff.page.goto("/staff/orders/5477/exception/")
-    staff.page.get_by_label("藍牙喇叭 li_1").check()
+    staff.page.get_by_label("藍牙喇叭 SPEAKER").check()
     staff.sees(staff.page.locator("[data-amount]"))
     check(staff)
     for path in ("5613/resend", f"{number}/compensation", "5610/address"):
@@ -161,8 +161,8 @@ def test_the_returns_desk_from_the_number_on_the_parcel_to_the_acceptance(visit:
     )
     warehouse = visit("warehouse", device="phone")
     warehouse.page.goto("/staff/returns/")
-    warehouse.page.get_by_role("searchbox").fill(back["id"][-6:])
-    warehouse.page.get_by_role("button", name="搜尋").click()
+    warehouse.sees(warehouse.page.locator("#q:focus"))
+    warehouse.page.keyboard.type(f"{back['id'].upper()}\n")
     warehouse.page.wait_for_url(f"**/staff/returns/{back['id']}/")
     check(warehouse)
     warehouse.page.set_viewport_size(PHONE)  # type: ignore[arg-type]
@@ -171,7 +171,7 @@ def test_the_returns_desk_from_the_number_on_the_parcel_to_the_acceptance(visit:
     warehouse.sees(warehouse.page.get_by_role("button", name="驗收並退款"))
     check(warehouse)
     warehouse.page.get_by_role("button", name="驗收並退款").click()
-    warehouse.sees(warehouse.page.locator(".notice.tone-good"))
+    warehouse.sees(warehouse.page.locator(".toast"))
     check(warehouse)
 
 

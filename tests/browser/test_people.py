@@ -23,10 +23,10 @@ def conversation_of(staff: Visit, number: str) -> None:
     """Open the conversation about the order, whichever tab it stands in."""
     for state in ("working", "needs_person", "waiting", "done"):
         staff.page.goto(f"/staff/?state={state}")
-        row = staff.page.locator(".queue-row").filter(has_text=number)
-        if row.count():
-            row.first.click()
-            staff.page.wait_for_url("**/staff/conversations/*/")
+        rows = staff.page.locator(".queue-row").filter(has_text=number)
+        # Read at once: the row goes to another tab when the assistant has finished.
+        for address in rows.evaluate_all("rows => rows.map((row) => row.getAttribute('href'))"):
+            staff.page.goto(address)
             return
     raise AssertionError(f"no conversation about {number}")
 

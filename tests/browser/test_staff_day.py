@@ -17,7 +17,7 @@ def test_staff_tick_the_case_see_the_same_230_and_confirm_with_a_reason(visit: O
     number = another_5531(stack, "staff-230")
     staff = visit("staff")
     staff.page.goto(f"/staff/orders/{number}/")
-    staff.page.get_by_label("耳機殼 li_2").check()
+    staff.page.get_by_label("耳機殼 CASE").check()
     quote = staff.sees(staff.page.locator("[data-quote]"))
     expect(quote).to_contain_text("NT$230")
     expect(quote).to_contain_text("滿 1,500 折 150")

@@ -57,6 +57,14 @@ class Visit:
     def press(self, card: Locator, name: str) -> None:
         card.get_by_role("button", name=name).click()
 
+    def tab_to(self, target: Locator, at_most: int = 120) -> None:
+        """Reach `target` with the Tab key alone, as somebody without a mouse does."""
+        for _ in range(at_most):
+            if target.evaluate("(node) => node === document.activeElement"):
+                return
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"the Tab key does not lead to {target}")
+
     def shoot(self, name: str) -> None:
         self.screens.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=self.screens / f"{name}-{self.device}.png", full_page=True)

@@ -31,7 +31,7 @@ def test_an_alert_is_listed_in_words_counted_and_leads_to_its_order() -> None:
     assert "later than the law allows" in page
     assert "NT$230" in page
     assert 'href="/staff/orders/5531/"' in page
-    assert 'Needs a look<span class="count">1</span>' in text_of(staff.get("/staff/orders/"))
+    assert 'Needs a look</span><b class="count">1</b>' in text_of(staff.get("/staff/orders/"))
 
 
 def test_goods_that_are_owed_are_told_in_words() -> None:

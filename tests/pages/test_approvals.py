@@ -6,7 +6,7 @@ from django.utils import timezone
 from orders.links import issue_link
 from orders.models import Order
 from orders.tests import cast
-from orders.tests.factories import line_body, shipment_body
+from orders.tests.factories import ago, line_body, shipment_body
 from refunds import approvals, compensation, overrides
 from refunds.acceptance import accept
 from refunds.models import Approval, Refund
@@ -83,8 +83,9 @@ def test_rejecting_needs_a_reason_which_is_shown_with_who_gave_it() -> None:
     refund = large_refund()
     supervisor = signed_in("supervisor")
     path = f"/staff/approvals/{refund.approval.pk}/reject/"
-    refused = text_of(supervisor.post(path, {"reason": ""}, follow=True))
-    assert '<details class="reject" open>' in refused
+    answer = supervisor.post(path, {"reason": ""})
+    assert answer.status_code == 400
+    assert 'class="notice tone-bad"' in text_of(answer)
     assert state_of(refund) == "pending_approval"
     supervisor.post(path, {"reason": "序號不符"})
     assert state_of(refund) == "rejected"
@@ -207,8 +208,41 @@ def test_a_reason_that_was_refused_stands_in_the_form_again() -> None:
     asked = proposed(cast.order_5531())
     supervisor = signed_in("supervisor")
     too_long = "長" * 1001
-    page = text_of(supervisor.post(f"/staff/approvals/{asked.pk}/reject/", {"reason": too_long}, follow=True))
-    assert f'value="{too_long}"' in page
+    page = text_of(supervisor.post(f"/staff/approvals/{asked.pk}/reject/", {"reason": too_long}))
+    assert f">{too_long}</textarea>" in page
+
+
+def test_a_decision_is_asked_for_with_what_it_is_about_and_leads_back_to_where_it_was_pressed() -> None:
+    refund = large_refund()
+    supervisor = signed_in("supervisor", language="en")
+    path = f"/staff/approvals/{refund.approval.pk}/approve/?next=/staff/orders/9001/"
+    page = text_of(supervisor.get(path))
+    for shown in ("Approve NT$25,000", "家庭劇院", "asked by", "Comes to", 'name="next" value="/staff/orders/9001/"'):
+        assert shown in page
+    answer = supervisor.post(path, {"reason": "", "next": "/staff/orders/9001/"})
+    assert answer["Location"] == "/staff/orders/9001/"
+    elsewhere = text_of(supervisor.get(path.replace("/staff/orders/9001/", "//elsewhere.example/")))
+    assert 'href="//elsewhere.example/' not in elsewhere
+
+
+@pytest.mark.parametrize("way", ["approve", "reject"])
+def test_what_is_decided_or_ones_own_has_no_form(way: str) -> None:
+    own = proposed(cast.order_5531(), by="supervisor")
+    decided = large_refund().approval
+    approvals.reject(approval_id=decided.pk, actor=cast.staff("admin"), reason="不符")
+    supervisor = signed_in("supervisor")
+    for approval in (own, decided):
+        page = text_of(supervisor.get(f"/staff/approvals/{approval.pk}/{way}/"))
+        assert approval.pk in page
+        assert 'name="reason"' not in page
+
+
+@pytest.mark.parametrize(("days", "tone"), [(0, "info"), (1, "wait"), (3, "bad")])
+def test_how_long_it_has_waited_stands_out_the_more_the_longer(days: int, tone: str) -> None:
+    asked = proposed(cast.order_5531())
+    Approval.objects.filter(pk=asked.pk).update(created_at=ago(days=days, hours=1))
+    page = text_of(signed_in("supervisor").get("/staff/approvals/"))
+    assert f'<span class="badge tone-{tone}"><svg' in page
 
 
 def test_what_was_decided_stays_to_be_read() -> None:
@@ -231,7 +265,7 @@ def test_support_sees_on_the_order_what_waits_but_cannot_decide_it() -> None:
 def test_how_many_wait_stands_beside_the_word_on_every_page() -> None:
     proposed(cast.order_5531())
     page = text_of(signed_in("supervisor").get("/staff/orders/"))
-    assert '核准<span class="count">1</span>' in page
+    assert '核准</span><b class="count">1</b>' in page
 
 
 @pytest.mark.parametrize("number", ["ap_000000000000", "nothing", "ap_%00"])

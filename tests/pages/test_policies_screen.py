@@ -203,7 +203,7 @@ def test_two_versions_are_compared_rule_by_rule_and_example_by_example() -> None
     begun(return_fee=60, excluded_categories=["食品"])
     page = text_of(visitor("auditor").get(f"{DRAFT}compare/?with=1"))
     assert page.count('class="is-changed"') == 3  # the fee, the categories, and the example with a fee
-    assert "<strong>NT$60 for the second and every further return of an order.</strong>" in page
+    assert "<ins>NT$60 for the second and every further return of an order.</ins>" in page
     assert text_of(visitor("auditor").get("/staff/policies/TWD/1/compare/?with=2")).count('class="is-changed"') == 3
     assert visitor("auditor").get("/staff/policies/USD/1/compare/?with=x")["Location"] == "/staff/policies/USD/1/"
 

@@ -36,9 +36,9 @@ def paid_twice(number: str) -> Order:
 @pytest.mark.parametrize("name", ["staff", "supervisor"])
 def test_it_is_listed_and_counted_on_every_staff_page(name: str) -> None:
     browser = signed_in(name)
-    assert "待處理款項</a>" in text_of(browser.get("/staff/orders/"))
+    assert "待處理款項</span></a>" in text_of(browser.get("/staff/orders/"))
     refund = refused(cast.order_5531(), (2, 1, "late_delivery"))
-    assert '待處理款項<span class="count">1</span>' in text_of(browser.get("/staff/orders/"))
+    assert '待處理款項</span><b class="count">1</b>' in text_of(browser.get("/staff/orders/"))
     page = text_of(browser.get("/staff/refunds/"))
     assert refund.pk in page
     assert 'href="/staff/orders/5531/"' in page

@@ -76,6 +76,17 @@ def test_the_number_on_the_parcel_or_its_end_leads_to_the_return() -> None:
         assert warehouse.post(f"/staff/returns/{foreign}/receive/").status_code == 404
 
 
+def test_the_desk_waits_for_a_number_and_after_an_acceptance_for_the_next() -> None:
+    back = return_of(cast.place("9023", lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1})]))
+    warehouse, page = signed_in("warehouse"), f"/staff/returns/{back.pk}/"
+    assert " autofocus>" in text_of(warehouse.get("/staff/returns/"))
+    assert " autofocus>" not in text_of(warehouse.get(page))
+    warehouse.post(f"{page}receive/")
+    shown = text_of(warehouse.post(f"{page}accept/", follow=True))
+    assert 'action="/staff/returns/"' in shown
+    assert " autofocus>" in shown
+
+
 def test_goods_that_are_not_accepted_need_a_reason_and_count_as_delivered_again() -> None:
     order = cast.place("9004", lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1})])
     back = return_of(order)

@@ -14,7 +14,7 @@ LANDINGS = {
     "staff": "/staff/",
     "supervisor": "/staff/",
     "warehouse": "/staff/orders/",
-    "auditor": "/admin/",
+    "auditor": "/staff/audit/",
     "admin": "/admin/",
 }
 

@@ -24,6 +24,10 @@ STAFF_PAGES = {
     "/staff/orders/5531/compensation/": {"staff", "supervisor", "admin"},
     "/staff/orders/5531/address/": {"staff", "supervisor", "admin"},
     "/staff/orders/5531/refund-elsewhere/": {"supervisor", "admin"},
+    "/staff/reports/": {"supervisor", "auditor", "admin"},
+    "/staff/reports/hand-offs.csv": {"supervisor", "auditor", "admin"},
+    "/staff/audit/": {"supervisor", "auditor", "admin"},
+    "/staff/exports/": {"staff", "supervisor", "warehouse", "auditor", "admin"},
     "/admin/": {"supervisor", "auditor", "admin"},
 }
 EVERYBODY = ("ming", "staff", "supervisor", "warehouse", "auditor", "marketing", "admin")

@@ -18,6 +18,12 @@ function set(root, name, text) {
   slot(root, name).textContent = text ?? "";
 }
 
+// The card keeps the focus when its buttons are switched off or go: whoever has no mouse reads on from there.
+export function holdFocus(card) {
+  card.tabIndex = -1;
+  card.focus({ preventScroll: true });
+}
+
 export class Cards {
   constructor({ template, words, number, token, clock, askAgain }) {
     Object.assign(this, { template, words, number, token, clock, askAgain });
@@ -87,8 +93,10 @@ export class Cards {
   }
 
   show(card, state) {
+    const hadFocus = card.contains(document.activeElement);
     card.dataset.state = state;
     for (const part of card.querySelectorAll("[data-when]")) part.hidden = part.dataset.when !== state;
+    if (hadFocus) holdFocus(card);
   }
 
   async press(card, button) {
@@ -111,6 +119,7 @@ export class Cards {
 
   pressing(card, button) {
     card.dataset.pressing = button;
+    if (button && card.contains(document.activeElement)) holdFocus(card);
     if (!button) delete card.dataset.pressing;
     for (const each of card.querySelectorAll(".card-actions button")) each.disabled = Boolean(button);
     const confirm = slot(card, "button");

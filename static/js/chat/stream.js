@@ -21,8 +21,8 @@ function position(id) {
 }
 
 export class Stream {
-  constructor(address, lastEvent, { apply, connected, newConversation }) {
-    Object.assign(this, { address, apply, connected, newConversation });
+  constructor(address, lastEvent, { apply, connected, newConversation, ephemeral = EPHEMERAL }) {
+    Object.assign(this, { address, apply, connected, newConversation, ephemeral });
     this.at = position(lastEvent);
     this.pause = SHORTEST_PAUSE;
     // The page itself is the first that the server has said.
@@ -66,7 +66,7 @@ export class Stream {
     source.addEventListener("ping", () => this.#heard());
     source.addEventListener("end", () => this.#end());
     for (const kind of DURABLE) source.addEventListener(kind, (event) => this.#durable(kind, event));
-    for (const kind of EPHEMERAL) source.addEventListener(kind, (event) => this.#ephemeral(kind, event));
+    for (const kind of this.ephemeral) source.addEventListener(kind, (event) => this.#ephemeral(kind, event));
   }
 
   #close() {

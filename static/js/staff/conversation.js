@@ -3,6 +3,7 @@
 import { richNodes } from "../chat/rich.js";
 import { Stream } from "../chat/stream.js";
 import "./answer.js";
+import "./desk.js";
 
 const GATHER = 150;
 const place = document.getElementById("draft");
@@ -20,7 +21,18 @@ function fetchLog() {
   asking ??= setTimeout(() => {
     asking = null;
     document.getElementById("log").dispatchEvent(new Event("news"));
+    fetchBeside();
   }, GATHER);
+}
+
+// The list beside moves as well, and need not follow at once.
+const UNHURRIED = 2000;
+let later = null;
+function fetchBeside() {
+  later ??= setTimeout(() => {
+    later = null;
+    document.getElementById("beside")?.dispatchEvent(new Event("news"));
+  }, UNHURRIED);
 }
 
 const pieces = {

@@ -1,0 +1,162 @@
+"""The inbox of staff: conversations by who has to do something, whose job they are, and what somebody remembers.
+
+Long lists are read from a place on, by the index of their order (`agent_conversation.conversation_newest`), and counts
+stop where a person would not count on (`MOST_COUNTED`).
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from django.contrib.auth.models import User
+from django.db.models import BooleanField, Exists, Func, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.fields.json import KT
+from django.db.models.functions import Coalesce
+
+from agent import selectors
+from agent.models import Card, Conversation, Message, ReadMark
+from agent.states import Author, CardState, ConversationState
+from orders import search
+from orders.models import Order
+
+STATES: Final = (*selectors.QUEUES, "all")
+WHOSE: Final = ("all", "mine", "unassigned")
+MOST_COUNTED: Final = 999
+PER_PAGE: Final = 25
+# Of orders that fit, those with the newest conversations would be better; there are hardly ever so many.
+MOST_ORDERS: Final = 500
+PIECE: Final = 2
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND: Final = timedelta(microseconds=1)
+PEOPLE: Final = (Author.CUSTOMER, Author.STAFF)
+
+
+class SaysPieces(Func):
+    """Whether words have all pieces of others: a sieve with an index (`agent_message_pieces`), made exact after it."""
+
+    output_field = BooleanField()
+    template = "orders_pieces(%(expressions)s, 2, 2)"
+    arg_joiner = ", 2, 2) @> orders_pieces("
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A row's place in the list: what it is sorted by, and its number."""
+
+    moment: datetime
+    number: int
+
+    def __str__(self) -> str:
+        return f"{(self.moment - EPOCH) // MICROSECOND}-{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The rows of a page; `before` and `after` are its first and last place where there is more beyond, else None."""
+
+    rows: list[Any]
+    before: Place | None
+    after: Place | None
+
+
+def place(text: str) -> Place | None:
+    """The place that an address names; None for anything that was never given out."""
+    micro, dash, number = text.partition("-")
+    if not (dash and (micro + number).isascii() and micro.isdigit() and number.isdigit() and len(text) < 36):
+        return None
+    try:
+        return Place(EPOCH + int(micro) * MICROSECOND, int(number))
+    except OverflowError:
+        return None
+
+
+def conversations(*, state: str, whose: str, user: User, words: str = "") -> QuerySet[Conversation]:
+    """What stands in a view of the inbox, in its order. `words`: of order, customer, or said."""
+    rows = _whose(selectors.queue("" if state == "all" else state), whose, user)
+    return rows.filter(_found(words)) if words else rows
+
+
+def _whose(rows: QuerySet[Conversation], whose: str, user: User) -> QuerySet[Conversation]:
+    if whose == "mine":
+        return rows.filter(Q(assignee=user) | Q(owner=user))
+    return rows.filter(assignee=None, owner=None) if whose == "unassigned" else rows
+
+
+def _found(words: str) -> Q:
+    """By the order and its customer (`orders/search.py`), else by what customer or staff have said."""
+    talked_about = Order.objects.filter(Exists(Conversation.objects.filter(order=OuterRef("pk"))))
+    orders = [number for _, number in search.matching(talked_about, words, limit=MOST_ORDERS)]
+    found = Q(order__in=orders)
+    if len(words) >= PIECE:
+        said = Message.objects.filter(
+            Q(SaysPieces(KT("content__0__text"), Value(words))), author__in=PEOPLE, content__0__text__icontains=words
+        )
+        found |= Q(pk__in=said.values("conversation"))
+    return found
+
+
+def count(rows: QuerySet[Conversation]) -> int:
+    """How many, but no more than one above `MOST_COUNTED`."""
+    return rows.order_by()[: MOST_COUNTED + 1].count()
+
+
+def page(rows: QuerySet[Conversation], *, longest_first: bool, after: Place | None, before: Place | None) -> Slice:
+    """The rows behind `after`, or those in front of `before`; without either the first ones.
+
+    `longest_first`: sorted by since when the customer waits, else the newest first.
+    """
+    key = "waiting_since" if longest_first else "updated_at"
+    backwards = before is not None
+    at = before or after
+    # Up the list is down in time, unless those who have waited longest stand above.
+    rising = longest_first != backwards
+    if at is not None:
+        beyond = "gt" if rising else "lt"
+        same = Q(**{key: at.moment, f"pk__{beyond}": at.number})
+        rows = rows.filter(Q(**{f"{key}__{beyond}": at.moment}) | same, **{f"{key}__{beyond}e": at.moment})
+    sign = "" if rising else "-"
+    found = list(rows.order_by(f"{sign}{key}", f"{sign}pk")[: PER_PAGE + 1])
+    more = len(found) > PER_PAGE
+    found = found[:PER_PAGE]
+    if backwards:
+        found.reverse()
+    first = Place(getattr(found[0], key), found[0].pk) if found else None
+    last = Place(getattr(found[-1], key), found[-1].pk) if found else None
+    before_it = more if backwards else after is not None
+    behind_it = True if backwards else more
+    return Slice(found, first if before_it else None, last if behind_it else None)
+
+
+def as_rows(rows: QuerySet[Conversation], user: User) -> QuerySet[Conversation]:
+    """With what a row of the list shows, in the same query: the last words and who said them, what is open, what the
+    reader has not read.
+    """
+    said = Message.objects.filter(conversation=OuterRef("pk")).exclude(author=Author.SYSTEM)
+    newest = said.filter(content__contains=[{"type": "text"}]).order_by("-id")
+    read_to = ReadMark.objects.filter(conversation=OuterRef("conversation"), staff=user).values("read_to")
+    unread = Message.objects.filter(
+        conversation=OuterRef("pk"), author=Author.CUSTOMER, pk__gt=Coalesce(Subquery(read_to), Value(0))
+    )
+    return rows.annotate(
+        last_content=Subquery(newest.values("content")[:1]),
+        last_author=Subquery(newest.values("author")[:1]),
+        last_at=Subquery(newest.values("created_at")[:1]),
+        has_card=Exists(Card.objects.filter(conversation=OuterRef("pk"), state=CardState.OPEN)),
+        is_unread=Exists(unread),
+        was_read=Exists(ReadMark.objects.filter(conversation=OuterRef("pk"), staff=user)),
+    )
+
+
+def stands_out(row: Any) -> bool:
+    """Has the customer written something that the reader should see?
+
+    Not where nobody ever had to look, nor where a colleague has answered it.
+    """
+    somebodys = row.needs_person or row.owner_id or row.assignee_id or row.was_read
+    unanswered = row.last_author != Author.STAFF and row.state == ConversationState.OPEN
+    return bool(row.is_unread and somebodys and unanswered)
+
+
+def waiting_for_people() -> int:
+    """How many wait for a person now, capped as `count`: the number beside the inbox."""
+    return count(Conversation.objects.filter(selectors.NEEDS_PERSON))

@@ -1,0 +1,108 @@
+"""A person puts a quote on the customer's page, as a card without a tool call. It moves nothing: the customer's own
+press redeems the quote, by the same address and the same rules as a card of the assistant's.
+"""
+
+import secrets
+from collections.abc import Sequence
+from typing import Final
+
+from django.utils import timezone
+from django.utils.translation import gettext as translate
+
+from agent import cards, events, people
+from agent.models import Card, Conversation
+from agent.states import CardKind, ConversationState
+from agent.tools.base import CardSpec
+from orders import audit
+from orders.actors import Actor
+from orders.errors import NotFound, Refusal
+from orders.money import format_money
+from refunds import quotes
+from refunds.choices import LineChoice
+from refunds.models import RefundQuote
+from refunds.states import ONLY_STAFF_SAY, Asker, QuoteAction, QuoteState
+
+ASK: Final = "refunds.ask_quote"
+TOLD_MODEL: Final = (
+    "A colleague has put a card on the customer's page: quote {quote}, {amount}. list_refunds says what became of it."
+)
+
+
+def preview(*, conversation: Conversation, actor: Actor, choices: Sequence[LineChoice], form: str) -> RefundQuote:
+    """The live quote of a form (`form`, at most 40 characters). What the same form asked before is superseded,
+    unless it stands on the customer's page by now.
+
+    Raises as `quotes.ask`.
+    """
+    user = actor.require_staff(people.PERMISSION)
+    mine = f"staff:{user.pk}:{form}"
+    if Card.objects.filter(quote__order_id=conversation.order_id, quote__asker_ref=mine).exists():
+        mine = f"staff:{user.pk}:{secrets.token_urlsafe(16)}"
+    return quotes.ask(
+        order=conversation.order,
+        choices=choices,
+        actor=actor,
+        asker=Asker.STAFF,
+        asker_ref=mine,
+        conversation_ref=str(conversation.pk),
+    )
+
+
+def offer(*, conversation: Conversation, actor: Actor, quote_id: str) -> Card:
+    """Show the quote on the customer's page. The actor owns the conversation from then on, as whoever answers does.
+
+    The same quote again gives the same card. Raises `NotAllowed`, `NotFound` for a quote that the actor did not ask for
+    here, and `Refusal` where the quote cannot be confirmed any more, or not by a customer.
+    """
+    user = actor.require_staff(people.PERMISSION)
+    actor.require(ASK)
+    with events.writing(conversation.pk, "card_offered") as locked:
+        asked_here = {"asker": Asker.STAFF, "asked_by": user, "conversation_ref": str(locked.pk)}
+        # Locked, so that nothing becomes of it before its card is there to follow.
+        rows = RefundQuote.objects.select_for_update(no_key=True).filter(order_id=locked.order_id, **asked_here)
+        quote = rows.filter(pk=quote_id).first()
+        if quote is None:
+            raise NotFound(translate("There is no such quote here."), hint=translate("Choose the goods again."))
+        if known := Card.objects.filter(conversation=locked, quote=quote).first():
+            return known
+        _require_offerable(locked, quote)
+        people.take_over(conversation=locked, actor=actor)
+        locked.refresh_from_db()
+        kind = CardKind.RETURN if quote.action == QuoteAction.RETURN else CardKind.REFUND
+        card = cards.open_card(
+            conversation=locked, call=None, spec=CardSpec(kind=kind, quote=quote, expires_at=quote.expires_at)
+        )
+        amount = format_money(quote.amount, quote.currency)
+        _record(locked, actor, card, amount)
+        told = TOLD_MODEL.format(quote=quote.pk, amount=amount)
+        people.tell_model(locked, told, about=f"card {card.pk}", state=card.state)
+        return card
+
+
+def _require_offerable(conversation: Conversation, quote: RefundQuote) -> None:
+    if conversation.state == ConversationState.CLOSED:
+        raise Refusal("conversation_closed", translate("This conversation is closed."))
+    if quote.state != QuoteState.OPEN or quote.expires_at <= timezone.now():
+        raise Refusal(
+            "quote_stale",
+            translate("This quote does not hold any more."),
+            hint=translate("Choose the goods again: the amount is worked out afresh."),
+        )
+    if quote.overrides or quote.lines.filter(reason__in=ONLY_STAFF_SAY).exists():
+        raise Refusal(
+            "only_staff_may_confirm",
+            translate("A customer cannot confirm this: its reason is only for the shop to give."),
+            hint=translate("Confirm it yourself on the order's page."),
+        )
+
+
+def _record(conversation: Conversation, actor: Actor, card: Card, amount: str) -> None:
+    audit.record(
+        action="card.offered",
+        actor=actor,
+        subject_type="card",
+        subject_id=card.pk,
+        order_id=conversation.order_id,
+        chosen={"quote_id": card.quote_id, "amount": amount},
+        correlation={"conversation_id": conversation.pk},
+    )

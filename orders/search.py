@@ -1,0 +1,110 @@
+"""Orders by what a person remembers of them, fast however many there are.
+
+Each kind of thing is looked for by its own index (migration 0005) and gives its newest few orders; together they are
+the page. One query over all kinds would read every order.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from django.db.models import BooleanField, F, Func, Q, QuerySet, Value
+from django.db.models.expressions import Combinable
+
+from orders.models import Customer, Order, Shipment
+
+SHORTEST_PHONE_END: Final = 3
+# From here on a leading zero may be the +886 of the same number.
+WHOLE_PHONE: Final = 9
+PIECE: Final = 3
+# So many customers are named one by one in the question for their orders; more are left to the database to join.
+MANY_CUSTOMERS: Final = 500
+
+Place = tuple[datetime, int]
+
+
+class HasPieces(Func):
+    """Whether a text has all pieces of another: a rough sieve with an index, made exact by the comparison after it."""
+
+    output_field = BooleanField()
+
+    def __init__(self, field: str, words: str, *, shortest: int, longest: int) -> None:
+        sizes = f", {shortest}, {longest})"
+        self.template = f"orders_pieces(%(expressions)s{sizes}"
+        self.arg_joiner = f"{sizes} @> orders_pieces("
+        super().__init__(F(field), Value(words))
+
+
+class PhoneEnds(Func):
+    """Whether the digits of a phone number end with these, whatever stands between them."""
+
+    output_field = BooleanField()
+    template = "orders_digits_backwards(%(expressions)s"
+    arg_joiner = ") LIKE "
+
+    def __init__(self, field: str, digits: str) -> None:
+        super().__init__(F(field), Value(f"{digits[::-1]}%"))
+
+
+def matching(orders: QuerySet[Order], search: str, *, limit: int, oldest: bool = False) -> list[Place]:
+    """When placed and the key of the newest `limit` of `orders` that fit, newest first; of the oldest, if so asked.
+
+    By number, customer's name or e-mail, end of the phone number, tracking number. `orders` may be narrowed already
+    and must not be ordered or cut.
+    """
+    number = search.lstrip("#") or search
+    branches = [orders.filter(_number_fits(number)), orders.filter(pk__in=_by_parcel(search))]
+    customers = _customers(search)
+    known = list(customers.values_list("pk", flat=True)[: MANY_CUSTOMERS + 1])
+    if len(known) > MANY_CUSTOMERS:
+        branches.append(orders.filter(customer__in=customers))
+    elif known:
+        branches.append(orders.filter(customer_id__in=known))
+    return _places(branches, limit, oldest)
+
+
+def only_one(search: str) -> str | None:
+    """The number of the order that this is the whole number of, or that has the one parcel with this tracking number.
+
+    None where it is neither, or several.
+    """
+    number = search.lstrip("#") or search
+    exact = Order.objects.filter(number__in={search, number, number.upper(), number.lower()})
+    found = list(exact.values_list("number", flat=True)[:2])
+    if not found:
+        by_parcel = Order.objects.filter(pk__in=_by_parcel(search))
+        found = list(by_parcel.values_list("number", flat=True)[:2])
+    return found[0] if len(found) == 1 else None
+
+
+def _places(branches: Sequence[QuerySet[Order]], limit: int, oldest: bool) -> list[Place]:
+    parts = [_first(branch, limit, oldest).values_list("placed_at", "pk") for branch in branches]
+    rows: list[Place] = sorted(parts[0].union(*parts[1:]), reverse=not oldest)[:limit]
+    return sorted(rows, reverse=True)
+
+
+def _first(orders: QuerySet[Order], count: int, oldest: bool) -> QuerySet[Order]:
+    return orders.order_by("placed_at", "pk")[:count] if oldest else orders.order_by("-placed_at", "-pk")[:count]
+
+
+def _number_fits(number: str) -> Q | Combinable:
+    """Any part of the number from three characters on, before that its beginning."""
+    if len(number) < PIECE:
+        return Q(number__startswith=number)
+    return Q(HasPieces("number", number, shortest=PIECE, longest=PIECE)) & Q(number__icontains=number)
+
+
+def _by_parcel(search: str) -> list[int]:
+    """Orders that have a parcel with this tracking number: looked up first, so that no plan can walk all orders."""
+    parcels = Shipment.objects.filter(tracking_number__iexact=search).exclude(tracking_number="")
+    return list(parcels.order_by().values_list("order_id", flat=True)[:MANY_CUSTOMERS])
+
+
+def _customers(search: str) -> QuerySet[Customer]:
+    fits = Q(HasPieces("name", search, shortest=1, longest=2)) & Q(name__icontains=search)
+    if len(search) >= PIECE and search.isascii():
+        fits |= Q(HasPieces("email", search, shortest=PIECE, longest=PIECE)) & Q(email__icontains=search)
+    digits = search.replace("-", "").replace(" ", "").lstrip("+")
+    if digits.isascii() and digits.isdigit() and len(digits) >= SHORTEST_PHONE_END:
+        fits |= Q(PhoneEnds("phone", digits[1:] if len(digits) >= WHOLE_PHONE and digits[0] == "0" else digits))
+    return Customer.objects.filter(fits)

@@ -1,0 +1,5 @@
+// A button that prints the page; without scripts the browser's own menu does.
+for (const button of document.querySelectorAll("[data-print]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => window.print());
+}

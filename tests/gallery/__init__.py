@@ -1,0 +1,1 @@
+"""Pictures of every page for docs/screens/: `make screens`, which is `python -m tests.gallery`."""

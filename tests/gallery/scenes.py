@@ -1,0 +1,73 @@
+"""Which pages are in the gallery: one picture per page, at the sizes that its readers have."""
+
+from dataclasses import dataclass
+from typing import Final
+
+PHONE: Final = ("phone",)
+DESK: Final = ("desktop",)
+BOTH: Final = ("desktop", "phone")
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """`route` is the name of the page's address, `values` what `story.play` has found for it, as `{number}`.
+
+    `query` follows the address. `open` is what is pressed before the picture, `language` the reader's.
+    """
+
+    name: str
+    who: str | None
+    route: str
+    values: tuple[str, ...] = ()
+    query: str = ""
+    devices: tuple[str, ...] = DESK
+    open: str = ""
+    language: str = "zh-TW"
+
+
+SCENES: Final = (
+    Scene("sign-in", None, "login", devices=BOTH),
+    Scene("customer-orders", "ming", "orders", devices=BOTH),
+    Scene("customer-order-cards", "ming", "order", ("talk",), devices=BOTH),
+    Scene("customer-order-cards-english", "ming", "order", ("talk",), devices=BOTH, language="en"),
+    Scene("customer-order-refunded", "ming", "order", ("refunded",), devices=BOTH),
+    Scene("customer-refunds", "ming", "refunds", devices=BOTH),
+    Scene("customer-slip", "ming2", "return-slip", ("return_order", "return"), devices=BOTH),
+    Scene("staff-inbox", "supervisor", "staff-queue", devices=BOTH),
+    Scene("staff-inbox-english", "supervisor", "staff-queue", language="en"),
+    Scene("staff-conversation", "supervisor", "staff-conversation", ("conversation",), devices=BOTH),
+    Scene("staff-conversation-steps", "supervisor", "staff-conversation", ("talk_conversation",)),
+    Scene("staff-turn", "supervisor", "staff-turn", ("talk_conversation", "turn")),
+    Scene("staff-orders", "supervisor", "staff-orders", devices=BOTH),
+    Scene("staff-orders-search", "supervisor", "staff-orders", query="?q=王小明"),
+    Scene("staff-orders-none", "supervisor", "staff-orders", query="?q=沒有這筆"),
+    Scene("staff-order", "supervisor", "staff-order", ("talk",), devices=BOTH),
+    Scene("staff-order-refunded", "supervisor", "staff-order", ("refunded",)),
+    Scene("staff-order-warehouse", "warehouse", "staff-order", ("talk",)),
+    Scene("staff-exchange", "supervisor", "staff-exchange", ("fresh",)),
+    Scene("staff-resend", "supervisor", "staff-resend", ("lost",)),
+    Scene("staff-exception", "supervisor", "staff-exception", ("late",)),
+    Scene("staff-compensation", "supervisor", "staff-compensation", ("fresh",)),
+    Scene("staff-elsewhere", "supervisor", "staff-elsewhere", ("fresh",)),
+    Scene("staff-address", "supervisor", "staff-address", ("unsent",)),
+    Scene("staff-refunds", "supervisor", "staff-refunds"),
+    Scene("staff-books", "supervisor", "staff-books"),
+    Scene("staff-approvals", "supervisor", "staff-approvals", devices=BOTH),
+    Scene("staff-returns", "warehouse", "staff-returns", devices=BOTH),
+    Scene("staff-return", "warehouse", "staff-return", ("return",), devices=BOTH),
+    Scene("staff-replacements", "warehouse", "staff-replacements"),
+    Scene("staff-policies", "marketing", "staff-policies"),
+    Scene("staff-policy", "marketing", "staff-policy", ("currency", "version")),
+    Scene("staff-policy-edit", "marketing", "staff-policy-edit", ("currency", "draft")),
+    Scene("staff-policy-compare", "marketing", "staff-policy-compare", ("currency", "draft")),
+    Scene("staff-answers", "supervisor", "staff-canned"),
+    Scene("staff-reports", "supervisor", "staff-reports", devices=BOTH),
+    Scene("staff-audit", "auditor", "staff-audit", query="?q=5532", devices=BOTH),
+    Scene("staff-answer-new", "supervisor", "staff-canned-new"),
+    Scene("staff-exports", "supervisor", "staff-exports"),
+    Scene("admin", "auditor", "admin:index"),
+    Scene("admin-history", "auditor", "admin:orders_auditevent_changelist"),
+    Scene("admin-refunds", "auditor", "admin:refunds_refund_changelist"),
+    Scene("admin-refund", "auditor", "admin:refunds_refund_change", ("refund",)),
+    Scene("api", "admin", "api-docs"),
+)

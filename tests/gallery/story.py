@@ -1,0 +1,94 @@
+"""What happens at the desk before its pictures are taken, so that every page has something to show."""
+
+from typing import Any
+
+from backoffice.local.stack import Stack
+from tests.browser.orders_for_tests import another_5531
+from tests.flows.chat import confirm, open_refund_card, refund_of, say
+from tests.stack import Visitor, rows, wait_until
+
+REFUNDED = "5532"
+
+
+def play(stack: Stack) -> dict[str, str]:
+    """The values that addresses of scenes are made of. Waits until all of it has happened."""
+    _someone_is_refunded(stack)
+    _someone_sees_cards(stack)
+    _someone_asks_for_a_person(stack)
+    returned = _someone_returns(stack)
+    _a_second_person_is_needed(stack)
+    _a_provider_refuses(stack)
+    return {
+        "talk": "5531",
+        "talk_conversation": _conversation(stack, "5531"),
+        "turn": _turn(stack, "5531"),
+        "conversation": _conversation(stack, "5540"),
+        "refunded": REFUNDED,
+        "refund": str(rows(stack, "select id from refunds_refund where amount = 230 limit 1")[0]["id"]),
+        "return_order": "5602",
+        "return": returned,
+        "fresh": "5621",
+        "lost": "5613",
+        "late": "5477",
+        "unsent": "5548",
+        "currency": "TWD",
+        "version": "1",
+        "draft": "2",
+    }
+
+
+def _conversation(stack: Stack, number: str) -> str:
+    query = "select c.id from agent_conversation c join orders_order o on o.id = c.order_id where o.number = %s"
+    return str(rows(stack, query, number)[0]["id"])
+
+
+def _turn(stack: Stack, number: str) -> str:
+    query = "select max(id) as id from agent_turn where conversation_id = %s"
+    return str(rows(stack, query, int(_conversation(stack, number)))[0]["id"])
+
+
+def _someone_sees_cards(stack: Stack) -> None:
+    with Visitor(stack, "ming") as ming:
+        say(ming, "5531")
+    open_refund_card(stack, "5531")
+
+
+def _someone_is_refunded(stack: Stack) -> None:
+    another_5531(stack, REFUNDED)
+    with Visitor(stack, "ming") as ming:
+        say(ming, REFUNDED)
+        confirm(ming, open_refund_card(stack, REFUNDED)["quote_id"])
+    wait_until(lambda: (refund_of(stack, REFUNDED) or {}).get("state") == "succeeded")
+
+
+def _someone_asks_for_a_person(stack: Stack) -> None:
+    with Visitor(stack, "ming") as ming:
+        say(ming, "5540", "包裹什麼時候到？我想找真人客服")
+    wait_until(lambda: rows(stack, "select 1 from agent_conversation where needs_person"))
+
+
+def _someone_returns(stack: Stack) -> str:
+    with Visitor(stack, "staff") as staff:
+        made = _redeem(staff, "5602", "li_1", "changed_mind")
+    return str(made["return_id"])
+
+
+def _a_second_person_is_needed(stack: Stack) -> None:
+    with Visitor(stack, "staff") as staff:
+        _redeem(staff, "5619", "li_1", "changed_mind")
+
+
+def _a_provider_refuses(stack: Stack) -> None:
+    stack.manage("gateway_fault", "refuse", "--times", "1")
+    with Visitor(stack, "staff") as staff:
+        _redeem(staff, "5616", "li_1", "changed_mind")
+    wait_until(lambda: rows(stack, "select 1 from refunds_refund where state = 'failed'"))
+
+
+def _redeem(staff: Visitor, number: str, line_item_id: str, reason: str) -> dict[str, Any]:
+    line = {"line_item_id": line_item_id, "quantity": 1, "reason": reason}
+    quote = staff.post_json(f"/api/v1/orders/{number}/refund-quotes/", {"lines": [line]}).json()
+    answer = staff.post_json(f"/api/v1/refund-quotes/{quote['quote_id']}/redeem/", {"note": "顧客來電取消"})
+    assert answer.status_code == 201, answer.text
+    made: dict[str, Any] = answer.json()
+    return made

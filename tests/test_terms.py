@@ -1,0 +1,57 @@
+"""One thing has one name: the translations keep to the list in docs/words.md."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+from django.utils import translation
+from django.utils.translation import gettext
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+ROW: Final = re.compile(r"^\| (?P<term>[^|]+) \| [^|]+ \| (?P<chinese>[^|]+) \| (?P<never>[^|]+) \|$")
+# Words of mainland shops and computers, which a reader in Taiwan stumbles over.
+ELSEWHERE: Final = [
+    "默認",
+    "用戶",
+    "賬",
+    "視頻",
+    "點擊",
+    "鏈接",
+    "信息",
+    "發貨",
+    "登錄",
+    "質量",
+    "屏幕",
+    "軟件",
+    "網絡",
+    "打印",
+]
+
+
+def terms() -> list[dict[str, str]]:
+    listed = (ROOT / "docs" / "words.md").read_text().split("<!-- terms -->")[1].split("<!-- /terms -->")[0]
+    rows = [found.groupdict() for line in listed.splitlines() if (found := ROW.match(line))]
+    return [row for row in rows if row["term"] != "in English" and not row["term"].startswith("---")]
+
+
+def translations() -> str:
+    lines = (ROOT / "locale" / "zh_Hant" / "LC_MESSAGES" / "django.po").read_text().splitlines()
+    return "\n".join(line for line in lines if not line.startswith("msgid"))
+
+
+@pytest.mark.parametrize("row", terms(), ids=lambda row: row["term"])
+def test_a_term_alone_is_translated_as_the_list_says(row: dict[str, str]) -> None:
+    with translation.override("zh-hant"):
+        assert gettext(row["term"]) == row["chinese"]
+
+
+@pytest.mark.parametrize("row", terms(), ids=lambda row: row["term"])
+def test_what_the_list_forbids_stands_nowhere(row: dict[str, str]) -> None:
+    written = translations()
+    assert [word for word in row["never"].split(", ") if word in written] == []
+
+
+def test_no_word_of_another_place_stands_anywhere() -> None:
+    written = translations()
+    assert [word for word in ELSEWHERE if word in written] == []
