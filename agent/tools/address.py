@@ -60,7 +60,7 @@ UPDATE_SHIPPING_ADDRESS = Tool(
     handler=update_shipping_address,
     reads=False,
     suspends=True,
-    working=_("Preparing your confirmation"),
+    working=_("Preparing the change of address"),
     examples=(
         {
             "order_number": "5531",

@@ -156,7 +156,7 @@ REFUND_ITEMS = Tool(
     handler=refund_items,
     reads=False,
     suspends=True,
-    working=_("Preparing your confirmation"),
+    working=_("Preparing your refund to confirm"),
     examples=({"order_number": "5531", "quote_id": "rq_0123456789abcdefghjk"},),
 )
 
@@ -178,7 +178,7 @@ CREATE_RETURN = Tool(
     handler=create_return,
     reads=False,
     suspends=True,
-    working=_("Preparing your confirmation"),
+    working=_("Preparing your return or exchange to confirm"),
     examples=(
         {
             "order_number": "5531",

@@ -44,6 +44,6 @@ RESEND_ITEMS = Tool(
     handler=resend_items,
     reads=False,
     suspends=True,
-    working=_("Preparing your confirmation"),
+    working=_("Preparing to send it again"),
     examples=({"order_number": "5531", "lines": [{"line_item_id": "li_2", "quantity": 1}]},),
 )
