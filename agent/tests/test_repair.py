@@ -105,6 +105,7 @@ def test_what_is_in_order_stays_as_it_is() -> None:
 )
 def test_each_kind_of_disorder_is_mended(broken: list[dict[str, Any]], mended: list[str]) -> None:
     assert refusal(broken) != ""
+    assert refusal(repaired(broken)) == ""
     blocks = [block for message in repaired(broken) for block in message["content"]]
     assert [block.get("text", block["type"].removeprefix("tool_")) for block in blocks] == mended
 

@@ -122,7 +122,8 @@ def test_the_number_of_a_parcel_is_text(order: Order) -> None:
 
 def test_names_of_goods_and_discounts_are_text_in_the_steps_of_a_card() -> None:
     discount = fixed_discount(150, 1500, label=EVIL)
-    order = cast.place("7003", lines=[line_body(1, "耳機", 1200), line_body(2, EVIL, 380, sku="CASE")], discounts=[discount])
+    lines = [line_body(1, "耳機", 1200), line_body(2, EVIL, 380, sku="CASE")]
+    order = cast.place("7003", lines=lines, discounts=[discount])
     refund_card(order)
     steps = [step["text"] for step in Card.objects.get().payload["steps"]]
     assert [EVIL in text for text in steps] == [True, True]
