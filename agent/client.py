@@ -5,6 +5,7 @@ and must not be taken for an answer.
 """
 
 import json
+import re
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +25,8 @@ from agent.endings import Ending
 from agent.frames import Heard, TooLong
 
 Block = dict[str, Any]
-MAX_ID_CHARACTERS = 80
+# What the API takes back; another id would run a tool whose answer no request can hold.
+CALL_ID = re.compile(r"[a-zA-Z0-9_-]{1,80}")
 CONNECT_SECONDS = 5
 SHORTEST_SILENCE = 0.05
 LARGEST_NUMBER = 10**300
@@ -250,8 +252,7 @@ def _malformed(content: list[Block], stop_reason: str) -> str:
         isinstance(call.get("id"), str)
         and isinstance(call.get("name"), str)
         and isinstance(call.get("input"), dict)
-        and call["id"].isascii()
-        and 0 < len(call["id"]) <= MAX_ID_CHARACTERS
+        and CALL_ID.fullmatch(call["id"])
         for call in calls
     )
     return "" if whole else "a call without id, name or arguments"

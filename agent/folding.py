@@ -74,12 +74,13 @@ def _spoken(conversation: Conversation, place: int) -> int:
 
 def _places(conversation: Conversation) -> list[int]:
     """Where the spoken part may begin: at what the customer said, in front of every call that still waits for its
-    answer, and never behind the newest of their words that the model has still to answer.
+    answer, and never behind the oldest of their words that the model has still to answer, folded up to there or not.
     """
-    said = conversation.messages.filter(author=Author.CUSTOMER, pk__gt=conversation.folded_before)
+    every = conversation.messages.filter(author=Author.CUSTOMER)
+    said = every.filter(pk__gt=conversation.folded_before)
     waiting = conversation.tool_calls.exclude(state=ToolCallState.ANSWERED).order_by("message__heard").first()
     last = history.newest_reply(conversation)
-    unheard = said.filter(pk__gt=last.heard if last else 0).order_by("pk").first()
+    unheard = every.filter(pk__gt=last.heard if last else 0).order_by("pk").first()
     if waiting is not None:
         said = said.filter(pk__lte=waiting.message.heard)
     if unheard is not None:

@@ -14,6 +14,5 @@ def leave_if_asked() -> None:
 
 
 def pause(seconds: float) -> None:
-    """Sleep, and wake up at once to raise `client.Stopped` when the worker is asked to go down."""
-    if requested.wait(seconds):
-        raise client.Stopped
+    """Sleep; awake at once when the worker is asked to go down. Whoever has slept asks `leave_if_asked` next."""
+    requested.wait(seconds)

@@ -1,24 +1,35 @@
 """What the client makes of the wire: blocks unchanged, text that can be stored, a verdict on every ending."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
+import httpx2
 import pytest
+from anthropic.resources.messages import Messages
+from pytest_django import Settings
 
-from agent import client
+from agent import client, frames
 from agent.endings import Retry
 from agent.tests.wire import END, START, Frames, Wire, block, text, tool
 
 CALLS: Frames = [{**END[0], "delta": {"stop_reason": "tool_use", "stop_sequence": None}}, END[1]]
 
 
-def ask(shown: list[str] | None = None) -> client.Reply:
+def ask(
+    shown: list[str] | None = None,
+    *,
+    on_text: Callable[[str], None] | None = None,
+    going_on: Callable[[], bool] = lambda: True,
+    **more: Any,
+) -> client.Reply:
     return client.reply_to(
         system=[],
         tools=[],
         messages=[{"role": "user", "content": [{"type": "text", "text": "hello"}]}],
-        on_text=(shown if shown is not None else []).append,
-        going_on=lambda: True,
+        on_text=on_text or (shown if shown is not None else []).append,
+        going_on=going_on,
+        **more,
     )
 
 
@@ -111,13 +122,76 @@ def test_an_error_in_the_stream_is_known_by_its_type(wire: Wire) -> None:
 def test_who_is_told_to_stop_leaves_the_stream(wire: Wire) -> None:
     wire.frames = [START, *text(0, "Hello"), *END]
     with pytest.raises(client.Stopped):
-        client.reply_to(
-            system=[],
-            tools=[],
-            messages=[{"role": "user", "content": "hello"}],
-            on_text=lambda piece: None,
-            going_on=lambda: False,
-        )
+        ask(going_on=lambda: False)
+
+
+def refuse_words(piece: str) -> None:
+    raise LookupError("ours")
+
+
+LEFT: list[tuple[type[Exception], str, dict[str, Any]]] = [
+    (client.Stopped, "", {"going_on": lambda: False}),
+    (LookupError, "", {"on_text": refuse_words}),
+    (client.ModelFailed, 'event: error\ndata: {"error": {"type": "api_error", "message": "no"}}\n\n', {}),
+    (client.ModelFailed, "event: content_block_stop\ndata: oops\n\n", {}),
+]
+
+
+@pytest.mark.parametrize(("kind", "raw", "options"), LEFT, ids=["told to stop", "a fault of ours", "error", "no JSON"])
+def test_however_a_stream_is_left_its_connection_is_closed(
+    wire: Wire, kind: type[Exception], raw: str, options: dict[str, Any]
+) -> None:
+    wire.frames, wire.raw, wire.stays_open = [START, *text(0, "Hello")], raw, True
+    with pytest.raises(kind) as left:
+        ask(**options)
+    assert wire.closed.wait(5), f"after {left.value!r} the server still waits"
+
+
+@pytest.mark.parametrize("data", ['{"type": "error"}', '{"error": null}', "oops"], ids=["bare", "null", "no JSON"])
+def test_an_error_in_the_stream_that_says_nothing_is_worth_another_try(wire: Wire, data: str) -> None:
+    wire.frames, wire.raw = [START], f"event: error\ndata: {data}\n\n"
+    with pytest.raises(client.ModelFailed) as failed:
+        ask()
+    assert isinstance(failed.value.ending.what, Retry)
+
+
+@pytest.mark.parametrize(("should", "forbidden"), [("false", True), ("true", False)])
+def test_the_api_may_forbid_another_try_in_the_middle_of_a_stream_too(wire: Wire, should: str, forbidden: bool) -> None:
+    wire.headers = {"x-should-retry": should}
+    wire.frames = [START, {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}]
+    with pytest.raises(client.ModelFailed) as failed:
+        ask()
+    assert failed.value.retry_forbidden is forbidden
+
+
+def test_a_reply_that_does_not_end_is_no_reply_and_asked_for_again(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frames, "MOST_CHARACTERS", 1000)
+    wire.frames = [START, *text(0, *["word"] * 30), *END]
+    with pytest.raises(client.ModelFailed) as failed:
+        ask()
+    assert failed.value.ending.name == "malformed_reply"
+    assert isinstance(failed.value.ending.what, Retry)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("id", ""), ("id", "x" * 81), ("id", "通話"), ("id", "call:1"), ("id", 7), ("name", None)],
+    ids=["no id", "a long id", "another script", "another sign", "a number", "no name"],
+)
+def test_a_call_that_cannot_be_kept_or_sent_back_makes_the_reply_none(wire: Wire, field: str, value: Any) -> None:
+    started, *rest = tool(0, "{}")
+    call = {**started["content_block"], field: value}
+    wire.frames = [START, {**started, "content_block": call}, *rest, *CALLS]
+    with pytest.raises(client.ModelFailed) as failed:
+        ask()
+    assert failed.value.ending.name == "malformed_reply"
+
+
+def test_the_longest_id_is_taken(wire: Wire) -> None:
+    started, *rest = tool(0, "{}")
+    call = {**started["content_block"], "id": "x" * 80}
+    wire.frames = [START, {**started, "content_block": call}, *rest, *CALLS]
+    assert ask().content[0]["id"] == "x" * 80
 
 
 def test_arguments_that_were_cut_with_the_reply_are_none_at_all(wire: Wire) -> None:
@@ -148,10 +222,45 @@ def test_totals_that_are_told_at_the_end_take_the_place_of_those_at_the_beginnin
     assert (used.fresh, used.written, used.cached, used.output) == (20, 5, 7, 9)
 
 
+def test_what_is_no_number_of_tokens_counts_as_none(wire: Wire) -> None:
+    odd = {"input_tokens": -5, "output_tokens": "9", "cache_read_input_tokens": 1.5}
+    wire.frames = [START, *text(0, "Hello"), {**END[0], "usage": odd}, END[1]]
+    used = ask().usage
+    assert [used.fresh, used.output, used.cached] == [0, 0, 0]
+    assert {type(count) for count in (used.fresh, used.output, used.cached)} == {int}
+
+
 def test_blocks_that_nobody_here_knows_are_kept_as_they_were_sent(wire: Wire) -> None:
     unknown = {"type": "server_thing", "id": "srv_1", "input": {"deep": [1, {"x": None}]}}
     wire.frames = [START, *block(0, unknown), *text(1, "Hello"), *END]
     assert ask().content == [unknown, {"type": "text", "text": "Hello"}]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "connect", "silence"),
+    [
+        (float("inf"), client.CONNECT_SECONDS, 60),
+        (2, 2, 2),
+        (-1, client.SHORTEST_SILENCE, client.SHORTEST_SILENCE),
+    ],
+    ids=["as the settings say", "little time left", "none left"],
+)
+def test_how_long_is_waited_for_a_connection_and_for_words(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, seconds: float, connect: float, silence: float
+) -> None:
+    asked: list[httpx2.Timeout] = []
+
+    def create(self: Any, *, timeout: httpx2.Timeout, **request: Any) -> None:
+        asked.append(timeout)
+        raise TimeoutError
+
+    # In place of the SDK's own: what it is given decides how long it waits.
+    monkeypatch.setattr(Messages, "create", create)
+    settings.AGENT_MODEL_TIMEOUT_SECONDS = 60
+    with pytest.raises(client.ModelFailed):
+        ask(seconds=seconds)
+    (timeout,) = asked
+    assert (timeout.connect, timeout.read) == (connect, silence)
 
 
 def test_whoever_had_to_wait_for_the_wire_is_given_a_rest_after_what_came(wire: Wire) -> None:

@@ -98,6 +98,64 @@ def test_an_answer_for_a_place_that_has_moved_back_meanwhile_is_not_handed_out()
     run(scene)
 
 
+def test_entries_are_in_the_order_of_their_numbers_and_not_of_their_letters() -> None:
+    async def scene() -> None:
+        behind, ahead = Place("5-9"), Place("5-10")
+        behind.put([("5-10", {"data": "ten"})])
+        ahead.put([("5-9", {"data": "nine"})])
+        assert await heard(behind, 1) == ["ten"]
+        assert (behind.cursor, ahead.cursor) == ("5-10", "5-10")
+        assert await ahead.next(0.01) == []
+        async with an_ear() as ear:
+            await ear.join(KEY, "5-10")
+            await ear.join(KEY, "5-9")
+            assert ear._cursors[KEY] == "5-9"
+
+    run(scene)
+
+
+def test_a_read_that_redis_never_answers_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    async def scene() -> None:
+        server = await asyncio.start_server(mute, "127.0.0.1", 0)
+        url = f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}/0"
+        async with ears.listening(url, 0.05) as ear:
+            place = await ear.join(KEY, ears.BEGINNING)
+            with pytest.raises(ears.BROKEN):
+                await place.next(LOOK)
+        server.close()
+
+    monkeypatch.setattr(ears, "SLACK_SECONDS", 0)
+    run(scene)
+
+
+def test_what_nobody_reads_any_more_is_not_asked_for() -> None:
+    async def scene() -> None:
+        async with an_ear() as ear:
+            first, second = await ear.join(KEY, ears.BEGINNING), await ear.join(KEY, ears.BEGINNING)
+            ear.leave(KEY, first)
+            assert set(ear._cursors) == {ear._bell, KEY}
+            ear.leave(KEY, second)
+            assert (set(ear._cursors), ear._places) == ({ear._bell}, {})
+
+    run(scene)
+
+
+def test_a_page_that_could_not_join_leaves_no_place_behind() -> None:
+    async def scene() -> None:
+        async with ears.listening("redis://127.0.0.1:9/0", LOOK) as ear:
+            place = await ear.join(KEY, ears.BEGINNING)  # its reader has not noticed yet
+            with pytest.raises(ears.BROKEN):
+                await ear.join("refund-desk:chat:2:2", ears.BEGINNING)
+            assert ear._places == {KEY: {place}}
+            assert set(ear._cursors) == {ear._bell, KEY}
+
+    run(scene)
+
+
 def test_pages_are_told_when_redis_breaks_and_can_come_back(redis_server: redis.Redis) -> None:
     async def scene() -> None:
         async with an_ear() as ear:

@@ -23,6 +23,7 @@ from agent.tests.helpers import (
     talk,
     texts,
     told,
+    until,
     work,
     working,
 )
@@ -51,6 +52,15 @@ def test_a_server_that_says_when_is_not_asked_earlier(model: Control, order: Ord
     work(order)
     first, second = (datetime.fromisoformat(entry["at"]) for entry in model.requests()[:2])
     assert second - first >= timedelta(seconds=0.4)
+
+
+def test_a_worker_that_is_told_to_stop_does_not_sleep_out_a_pause(model: Control, order: Order) -> None:
+    model.misbehave("rate_limited", times=1, retry_after=20)
+    with working(order, model):
+        assert until(lambda: ModelCall.objects.exclude(ending="").exists())
+        stopping.requested.set()
+        assert until(lambda: newest_turn(order).state == TurnState.QUEUED)
+    assert len(model.requests()) == 1
 
 
 def test_a_server_that_asks_for_more_patience_than_the_turn_has_is_not_waited_for(model: Control, order: Order) -> None:

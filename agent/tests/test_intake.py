@@ -106,6 +106,17 @@ def test_words_that_are_refused_do_not_make_the_wait_longer(
         assert refused.value.details["retry_after"] <= 5
 
 
+def test_a_count_lasts_a_minute_and_no_longer(order: Order, settings: Settings, redis_server: redis.Redis) -> None:
+    settings.CHAT_MESSAGES_PER_MINUTE = 1
+    hear(order)
+    (counted,) = redis_server.scan_iter("refund-desk:said:*")
+    left: Any = redis_server.ttl(counted)
+    assert 0 < left <= 60
+    with pytest.raises(Refusal) as refused:
+        hear(order, "one too many")
+    assert refused.value.details["retry_after"] > 50
+
+
 def test_nobody_is_kept_out_while_messages_cannot_be_counted(order: Order, settings: Settings) -> None:
     settings.CHAT_MESSAGES_PER_MINUTE = 1
     settings.REDIS_URL = NOBODY_LISTENS

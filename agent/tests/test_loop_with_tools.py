@@ -1,6 +1,10 @@
 """A turn with tools: whatever the model calls, it hears one answer per call, and the turn comes to an end."""
 
+from typing import Any
+
 import pytest
+from anthropic.resources.messages import Messages
+from django.db import connection
 from django.utils import translation
 from pytest_django import Settings
 
@@ -22,6 +26,7 @@ from agent.tests.helpers import (
     told,
     work,
 )
+from agent.tests.wire import END, START, Wire, text
 from agent.tools.registry import ORDER_PAGE
 from orders.models import Order
 from orders.tests import cast
@@ -34,6 +39,31 @@ def order(model: Control, transactional_db: None) -> Order:
     order = cast.order_5531()
     hear(order)
     return order
+
+
+def test_no_connection_to_the_database_is_held_while_the_model_talks(
+    model: Control, order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[object] = []
+    create = Messages.create
+
+    def watched(self: Messages, **request: Any) -> Any:
+        held.append(connection.connection)
+        return create(self, **request)
+
+    monkeypatch.setattr(Messages, "create", watched)
+    model.script([reply("", call("get_order")), reply("There.")])
+    assert work(order).state == TurnState.DONE
+    assert held == [None, None]
+
+
+def test_tokens_that_are_none_cost_nothing_and_spoil_nothing(order: Order, wire: Wire) -> None:
+    odd = {"input_tokens": -5, "output_tokens": "9", "cache_read_input_tokens": 1.5}
+    wire.frames = [START, *text(0, "Hello."), {**END[0], "usage": odd}, END[1]]
+    turn = work(order)
+    assert turn.state == TurnState.DONE
+    assert (turn.input_tokens, turn.output_tokens, turn.cached_tokens) == (5, 0, 0)
+    assert turn.cost_micro >= 0
 
 
 def test_a_refusal_by_the_rules_is_a_result_and_the_turn_goes_on(model: Control, order: Order) -> None:
@@ -54,6 +84,13 @@ def test_a_tool_that_does_not_exist_is_a_result(model: Control, order: Order) ->
     (result,) = results(order)
     assert result["code"] == "unknown_tool"
     assert "quote_refund" in result["hint"]
+
+
+def test_a_tool_with_an_endless_name_does_not_exist_either(model: Control, order: Order) -> None:
+    model.script([reply("", call("x" * 200)), reply("Sorry.")])
+    assert work(order).state == TurnState.DONE
+    assert ToolCall.objects.get().name == "x" * 64
+    assert [result["code"] for result in results(order)] == ["unknown_tool"]
 
 
 def test_malformed_arguments_are_results_and_end(model: Control, order: Order) -> None:

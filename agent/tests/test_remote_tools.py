@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -129,6 +129,17 @@ def test_a_fault_of_ours_is_one_plain_sentence(order: Order, lease: Lease, monke
     made = run(order, lease)
     assert (made.result or {})["code"] == "internal_error"
     assert "carrier_fault" not in str(made.result)
+
+
+def test_a_database_that_is_lost_meanwhile_is_no_answer(
+    order: Order, lease: Lease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(monkeypatch, Outside(OperationalError("server closed the connection unexpectedly"), times=1))
+    (made,) = asked(order, call("get_order"))
+    with pytest.raises(OperationalError):
+        executor.run_call(lease, made.pk)
+    made.refresh_from_db()
+    assert (made.state, made.result) == (ToolCallState.ASKED, None)
 
 
 def test_wrong_arguments_are_refused_before_anybody_is_asked(

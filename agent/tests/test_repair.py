@@ -97,10 +97,15 @@ def test_what_is_in_order_stays_as_it_is() -> None:
         ([user(text("one"), result(9)), model(text(" ")), user(text("two"))], ["one", "two"]),
         ([model(text("hello"), use(1)), user(result(1), text("one"))], ["one"]),
         ([user(text("one")), model(THINKING), user(text("two"))], ["one", "two"]),
+        ([user(text("one")), model({**use(1), "input": None}), user(result(1), text("two"))], ["one", "two"]),
+        ([user(text("one")), model({**use(1), "name": ""}), user(result(1), text("two"))], ["one", "two"]),
+        ([user(text("one")), model(use(1)), user({**result(1), "content": 7})], ["one", "use", "result"]),
+        ([user(result(9)), model(text("x")), user(text("one"))], ["one"]),
     ],
 )
 def test_each_kind_of_disorder_is_mended(broken: list[dict[str, Any]], mended: list[str]) -> None:
     assert refusal(broken) != ""
+    assert refusal(repaired(broken)) == ""
     blocks = [block for message in repaired(broken) for block in message["content"]]
     assert [block.get("text", block["type"].removeprefix("tool_")) for block in blocks] == mended
 

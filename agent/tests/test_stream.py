@@ -243,6 +243,28 @@ def test_an_event_that_never_reached_redis_is_fetched_with_the_next_one(
     run(scene)
 
 
+def test_a_person_of_whom_only_the_database_knows_silences_what_was_being_written(
+    order: Order, settings: Settings
+) -> None:
+    def taken_over_without_redis() -> None:
+        there, settings.REDIS_URL = settings.REDIS_URL, NOBODY_LISTENS
+        people.take_over(conversation=talk(order), actor=cast.staff())
+        settings.REDIS_URL = there
+
+    async def scene() -> None:
+        await in_db(piece)(order, "d1", 0, "Your re")
+        await in_db(taken_over_without_redis)()
+        async with open_page(order) as page:
+            await page.pinged()
+            await in_db(piece)(order, "d1", 7, "fund")
+            await in_db(hear)(order, "four")
+            await page.has((await in_db(saved)(order))[-1])
+        assert "conversation" in page.kinds()
+        assert not {"draft", "delta"} & set(page.kinds())
+
+    run(scene)
+
+
 def test_while_redis_is_away_the_page_lives_on_the_database(order: Order, settings: Settings) -> None:
     settings.REDIS_URL = NOBODY_LISTENS
 
@@ -253,6 +275,26 @@ def test_while_redis_is_away_the_page_lives_on_the_database(order: Order, settin
             expected = await in_db(saved)(order)
             await page.has(expected[-1])
         assert page.ids() == expected
+
+    run(scene)
+
+
+def test_between_two_looks_without_redis_there_is_a_pause(
+    order: Order, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "WITHOUT_REDIS_SECONDS", 3600)
+    settings.REDIS_URL = NOBODY_LISTENS
+
+    async def scene() -> None:
+        async with open_page(order) as page:
+            await page.pinged()
+            looking = asyncio.ensure_future(page.pinged(3))
+            # Every look at the database takes its turn among these.
+            for _ in range(100):
+                await in_db(int)()
+            assert page.pings == 1
+            looking.cancel()
+            await asyncio.gather(looking, return_exceptions=True)
 
     run(scene)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from django.core import mail as post
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import formats, timezone, translation
 from pytest_django import Settings
@@ -232,6 +232,21 @@ def test_a_long_message_does_not_fill_the_summary(order: Order) -> None:
     wants_a_person(order)
     assert "x" * 160 + "…" in talk(order).hand_off_summary
     assert "x" * 161 not in talk(order).hand_off_summary
+
+
+def test_where_the_database_is_lost_meanwhile_nothing_is_kept_and_whoever_tries_again_has_a_summary(
+    order: Order,
+) -> None:
+    def lost(execute: Any, sql: str, *more: Any) -> Any:
+        if "refunds_refundquote" in sql:
+            raise OperationalError("server closed the connection unexpectedly")
+        return execute(sql, *more)
+
+    with connection.execute_wrapper(lost), pytest.raises(OperationalError):
+        wants_a_person(order)
+    assert not talk(order).needs_person
+    wants_a_person(order)
+    assert talk(order).hand_off_summary
 
 
 def test_what_the_agent_wrote_stays_until_somebody_writes_something_else(order: Order) -> None:

@@ -54,13 +54,23 @@ def tool(index: int, *pieces: str) -> Frames:
 
 
 class Wire:
-    """A server that sends exactly these frames, in pure ASCII, so that escapes arrive as they were written."""
+    """A server that sends exactly these frames, in pure ASCII, so that escapes arrive as they were written.
 
-    frames: Frames = []
-    url: str = ""
+    `raw` is sent behind the frames as it stands. `stays_open`: the server waits then until the other side has closed,
+    and `closed` says that it has.
+    """
+
+    def __init__(self) -> None:
+        self.frames: Frames = []
+        self.raw = ""
+        self.headers: dict[str, str] = {}
+        self.stays_open = False
+        self.closed = threading.Event()
+        self.url = ""
 
     def body(self) -> bytes:
-        return "".join(f"event: {frame['type']}\ndata: {json.dumps(frame)}\n\n" for frame in self.frames).encode()
+        frames = (f"event: {frame['type']}\ndata: {json.dumps(frame)}\n\n" for frame in self.frames)
+        return ("".join(frames) + self.raw).encode()
 
 
 @contextmanager
@@ -72,9 +82,12 @@ def serving() -> Iterator[Wire]:
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["content-length"]))
             self.send_response(200)
-            self.send_header("content-type", "text/event-stream; charset=utf-8")
+            for name, value in {"content-type": "text/event-stream; charset=utf-8", **wire.headers}.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(wire.body())
+            if wire.stays_open and not self.connection.recv(1):
+                wire.closed.set()
 
         def log_message(self, *args: Any) -> None:
             pass

@@ -19,7 +19,8 @@ from tests.stack import Visitor, rows
 EVIL: Final = (
     '<img src="https://evil.example/a.png" onerror="window.ran=1"><script>window.ran=2</script>'
     '"><svg onload=window.ran=3><iframe src="//evil.example"></iframe> [x](javascript:window.ran=4) '
-    "![x](https://evil.example/b.png) [x](https://evil.example/) {{7*7}} </template></li><style>@import'//evil.example'"
+    "![x](https://evil.example/b.png) [x](https://evil.example/) [<img src=//evil.example onerror=window.ran=10>](/) "
+    "{{7*7}} </template></li><style>@import'//evil.example'"
     "</style></script><script>window.ran=8</script> " + "W" * 300
 )
 NAME: Final = '耳機<img src=//evil.example onerror="window.ran=5"></script><script>window.ran=6</script>'

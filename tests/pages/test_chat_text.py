@@ -17,6 +17,7 @@ from backoffice.chat_text import as_html
         ("## 標題", "<p><strong>標題</strong></p>"),
         ("<b>x</b> & y", "<p>&lt;b&gt;x&lt;/b&gt; &amp; y</p>"),
         ("**<i>x</i>**", "<p><strong>&lt;i&gt;x&lt;/i&gt;</strong></p>"),
+        ("[<b>x</b>](/a)", '<p><a href="/a">&lt;b&gt;x&lt;/b&gt;</a></p>'),
         ("[訂單](/orders/5531/)", '<p><a href="/orders/5531/">訂單</a></p>'),
         ("[x](//evil.example)", "<p>[x](//evil.example)</p>"),
         ("[x](https://evil.example)", "<p>[x](https://evil.example)</p>"),

@@ -10,6 +10,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from backoffice import health, heartbeat, metrics
+from tests.pages.visiting import signed_in, text_of
 
 pytestmark = pytest.mark.django_db
 QUEUES = ("chat", "money", "sweep", "shop")
@@ -99,6 +100,13 @@ def test_metrics_are_for_superusers_and_for_the_scrape_token(
     assert client.get("/metrics", headers={"Authorization": "Bearer wrong"}).status_code == 401
     assert client.get("/metrics", headers={"Authorization": "Bearer scrape-me"}).status_code == 200
     assert b"python_info" in admin_client.get("/metrics").content
+
+
+@pytest.mark.parametrize("name", ["ming", "staff", "supervisor", "auditor"])
+def test_whoever_is_signed_in_and_no_superuser_reads_no_numbers(name: str) -> None:
+    answer = signed_in(name).get("/metrics")
+    assert answer.status_code == 403
+    assert "refund_desk_" not in text_of(answer)
 
 
 def test_an_empty_scrape_token_opens_nothing(client: Client, settings: Settings) -> None:

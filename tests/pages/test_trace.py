@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone, translation
@@ -170,6 +171,18 @@ def test_staff_and_auditors_see_it_the_warehouse_and_customers_do_not(order: Ord
     assert set(closed.values()) == {403}, closed
     assert stranger().get(path).status_code == 302
     assert signed_in("staff").post(path).status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("held", "status"),
+    [(["view_conversation"], 403), (["view_modelcall"], 403), (["view_conversation", "view_modelcall"], 200)],
+    ids=["conversations alone", "requests alone", "both"],
+)
+def test_who_looks_needs_both_permissions(order: Order, held: list[str], status: int) -> None:
+    browser = signed_in("ming2")
+    given = Permission.objects.filter(content_type__app_label="agent", codename__in=held)
+    cast.customer_user("ming2").user_permissions.set(given)
+    assert browser.get(address(order)).status_code == status
 
 
 def test_a_turn_is_found_in_its_own_conversation_only(order: Order) -> None:

@@ -109,10 +109,33 @@ def test_the_warehouse_sees_goods_and_parcels_but_no_money() -> None:
     assert "4242" not in page
 
 
+# From where a page may load, and who may show it; what stands in no line may come from nowhere.
+POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self' data:",
+    "font-src": "'self'",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "base-uri": "'none'",
+    "frame-ancestors": "'none'",
+}
+
+
+@pytest.mark.parametrize(("name", "path"), [("ming", "/orders/5531/"), ("staff", "/staff/"), ("", "/accounts/login/")])
+def test_a_page_keeps_to_itself_and_stands_in_no_frame(name: str, path: str) -> None:
+    cast.order_5531()
+    answer = (signed_in(name) if name else stranger()).get(path)
+    assert answer.status_code == 200
+    told = [line.strip().partition(" ") for line in answer["Content-Security-Policy"].split(";")]
+    assert {line: sources for line, _, sources in told} == POLICY
+    assert answer["X-Frame-Options"] == "DENY"
+
+
 def test_pages_are_not_kept_by_caches_and_keep_scripts_out(client: Client) -> None:
     cast.order_5531()
     answer = signed_in("ming").get("/orders/5531/")
     assert "no-store" in answer["Cache-Control"]
-    assert "script-src 'self'" in answer["Content-Security-Policy"]
     assert " style=" not in text_of(answer)
     assert "onclick" not in text_of(answer)

@@ -1,6 +1,8 @@
 """A value that cannot work stops the start with one sentence that names it, before anything else runs."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -72,6 +74,14 @@ def test_a_value_that_cannot_work_is_refused_in_one_sentence(name: str, value: s
 )
 def test_what_can_work_is_taken(given: dict[str, str]) -> None:
     check_settings(env=WELL_FORMED | given, cwd=ROOT)
+
+
+@pytest.mark.parametrize(("given", "secure"), [({"SECURE_COOKIES": "true"}, "True"), ({}, "False")])
+def test_both_cookies_keep_to_https_or_neither_does(given: dict[str, str], secure: str) -> None:
+    asked = "from backoffice import settings as s; print(s.SESSION_COOKIE_SECURE, s.CSRF_COOKIE_SECURE)"
+    command = [sys.executable, "-W", "ignore", "-c", asked]
+    done = subprocess.run(command, env=WELL_FORMED | given, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [secure, secure]
 
 
 def test_stripe_needs_its_key() -> None:
