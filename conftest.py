@@ -7,8 +7,12 @@ from typing import Any
 import pytest
 import redis
 from django.db import connection
+from hypothesis import HealthCheck, settings
 from pytest_django import DjangoDbBlocker
 
+# How fast a machine makes up its inputs is no fault of what is tested.
+settings.register_profile("desk", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("desk")
 NO_TRUNCATE = ["orders_auditevent_no_truncate", "orders_storecredit_entries_stay"]
 
 
