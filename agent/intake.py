@@ -7,6 +7,7 @@ import structlog
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as translate
+from django.utils.translation import ngettext
 
 from agent import cards, events, flood, people, turns
 from agent.models import Conversation, Message
@@ -139,7 +140,12 @@ def _within_limit(customer: Customer) -> None:
     if wait:
         raise Refusal(
             "too_many_messages",
-            translate("That was a lot of messages at once. Please wait %(seconds)s seconds.") % {"seconds": wait},
+            ngettext(
+                "That was a lot of messages at once. Please wait %(seconds)s second.",
+                "That was a lot of messages at once. Please wait %(seconds)s seconds.",
+                wait,
+            )
+            % {"seconds": wait},
             hint=translate("What you have sent so far is kept; go on after that, or ask for a person."),
             retryable=True,
             status=429,

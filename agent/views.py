@@ -1,7 +1,12 @@
-"""The chat's addresses: say something, listen, look, try again, ask for a person. Each parses, calls and answers."""
+"""The chat's addresses: say something, listen, look, try again, ask for a person. Each parses, calls and answers.
 
+Whoever is nobody any more is told so (401 `signed_out`): a page keeps what was written until its customer is back.
+"""
+
+from collections.abc import Callable
+from functools import wraps
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Concatenate, Final, ParamSpec
 
 from asgiref.sync import sync_to_async
 from django.contrib import messages
@@ -12,22 +17,45 @@ from django.shortcuts import redirect
 from django.utils.translation import get_language
 from django.views.decorators.http import require_GET, require_POST
 
-from agent import flood, intake, presence, stream
+from agent import flood, intake, kept, presence, stream
 from agent.access import current_conversation
 from orders.access import Shopper, order_for_shopper, shopper_of
-from orders.errors import Refusal
-from orders.http import wants_json
+from orders.errors import Refusal, SignedOut
+from orders.http import ask_to_sign_in, wants_json
 from orders.prose import sentences
 
+Args = ParamSpec("Args")
 # A page says so every 20 seconds and when it is shown or hidden: this is what ten tabs in busy hands need.
 LOOKS_PER_MINUTE: Final = 120
 
 
 def _shopper(request: HttpRequest) -> Shopper:
+    """Raises SignedOut for a stranger, Http404 for staff: to them the customers' chat does not exist."""
     shopper = shopper_of(request)
-    if shopper is None:
+    if shopper is not None:
+        return shopper
+    if request.user.is_authenticated:
         raise Http404
-    return shopper
+    raise SignedOut
+
+
+def shoppers_button(
+    view: Callable[Concatenate[HttpRequest, Shopper, Args], HttpResponse],
+) -> Callable[..., HttpResponse]:
+    """By POST alone, with the shopper. Strangers are asked to sign in, and find what they wrote."""
+
+    @require_POST
+    @wraps(view)
+    def pressed(request: HttpRequest, *args: Args.args, **kwargs: Args.kwargs) -> HttpResponse:
+        try:
+            shopper = _shopper(request)
+        except SignedOut:
+            if not wants_json(request):
+                kept.keep(request, str(kwargs["number"]), request.POST.get("text", ""))
+            return ask_to_sign_in(request)
+        return view(request, shopper, *args, **kwargs)
+
+    return pressed
 
 
 def _answer(request: HttpRequest, number: str, body: dict[str, Any], status: int) -> HttpResponse:
@@ -37,9 +65,8 @@ def _answer(request: HttpRequest, number: str, body: dict[str, Any], status: int
     return redirect("order", number=number)
 
 
-@require_POST
-def say(request: HttpRequest, number: str) -> HttpResponse:
-    shopper = _shopper(request)
+@shoppers_button
+def say(request: HttpRequest, shopper: Shopper, number: str) -> HttpResponse:
     order = order_for_shopper(shopper, number)
     try:
         message = intake.say(
@@ -50,6 +77,8 @@ def say(request: HttpRequest, number: str) -> HttpResponse:
             client_ref=request.POST.get("client_ref") or None,
         )
     except Refusal as refusal:
+        if not wants_json(request):
+            kept.keep(request, number, request.POST.get("text", ""))
         return _refused(request, number, refusal)
     return _answer(request, number, {"message_id": message.pk}, 202)
 
@@ -64,27 +93,25 @@ def _refused(request: HttpRequest, number: str, refusal: Refusal) -> HttpRespons
     return response
 
 
-@require_POST
-def retry(request: HttpRequest, number: str) -> HttpResponse:
+@shoppers_button
+def retry(request: HttpRequest, shopper: Shopper, number: str) -> HttpResponse:
     try:
-        queued = intake.try_again(conversation=current_conversation(_shopper(request), number))
+        queued = intake.try_again(conversation=current_conversation(shopper, number))
     except Refusal as refusal:
         return _refused(request, number, refusal)
     return _answer(request, number, {"queued": queued}, 202)
 
 
-@require_POST
-def ask_for_person(request: HttpRequest, number: str) -> HttpResponse:
-    shopper = _shopper(request)
+@shoppers_button
+def ask_for_person(request: HttpRequest, shopper: Shopper, number: str) -> HttpResponse:
     order = order_for_shopper(shopper, number)
     intake.ask_for_person(order=order, customer=shopper.customer, language=get_language() or "zh-hant")
     return _answer(request, number, {"needs_person": True}, 202)
 
 
-@require_POST
-def seen(request: HttpRequest, number: str) -> HttpResponse:
+@shoppers_button
+def seen(request: HttpRequest, shopper: Shopper, number: str) -> HttpResponse:
     """The page is visible, or was until now: its customer needs no e-mail of what it shows, up to `last_event`."""
-    shopper = _shopper(request)
     wait = flood.seconds_to_wait("looked", shopper.customer.pk, most=LOOKS_PER_MINUTE)
     if wait:
         return HttpResponse(status=HTTPStatus.TOO_MANY_REQUESTS, headers={"Retry-After": str(wait)})
@@ -99,7 +126,10 @@ async def events(request: HttpRequest, number: str) -> HttpResponseBase:
 
     `?after=` is what a page knows that opens a new stream by itself: it cannot send the header.
     """
-    order_id, customer_id = await sync_to_async(_whose)(request, number)
+    try:
+        order_id, customer_id = await sync_to_async(_whose)(request, number)
+    except SignedOut as refusal:
+        return JsonResponse(refusal.as_dict(), status=refusal.status)
     last = request.headers.get("Last-Event-ID") or request.GET.get("after", "")
     position = stream.parse_event_id(last) or stream.Position()
     response = StreamingHttpResponse(
@@ -123,7 +153,7 @@ def _may_stay(request: HttpRequest, number: str) -> bool:
     again.user = get_user(again)
     try:
         _whose(again, number)
-    except Http404:
+    except (Http404, SignedOut):
         return False
     return True
 

@@ -42,6 +42,11 @@ def shopper_of(request: HttpRequest) -> Shopper | None:
     return _shopper_by_link(request)
 
 
+def is_signed_out(request: HttpRequest) -> bool:
+    """Nobody is signed in, and no link that still holds has been opened."""
+    return not request.user.is_authenticated and shopper_of(request) is None
+
+
 def orders_of(shopper: Shopper) -> QuerySet[Order]:
     """The orders this shopper may see, newest first."""
     orders = Order.objects.filter(customer=shopper.customer).order_by("-placed_at", "-id")

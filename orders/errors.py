@@ -63,3 +63,11 @@ class NotFound(Refusal):
 
     def __init__(self, message: str, *, hint: str = "", field: str = "") -> None:
         super().__init__("not_found", message, hint=hint, field=field, status=404)
+
+
+class SignedOut(Refusal):
+    """Nobody is behind this request any more: the session or the link has ended while a page was open."""
+
+    def __init__(self) -> None:
+        message = _("You are signed out, or your link has ended.")
+        super().__init__("signed_out", message, hint=_("Sign in, or open your link again."), status=401)

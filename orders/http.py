@@ -1,9 +1,13 @@
 """How a client wants to be answered: one rule for every address that serves people and programs alike."""
 
 from typing import Final
+from urllib.parse import urlsplit
 
-from django.http import HttpRequest
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.http import url_has_allowed_host_and_scheme
+
+from orders.errors import SignedOut
 
 # Django refuses to redirect to more than 2,048 characters.
 LONGEST_PATH: Final = 2000
@@ -24,3 +28,12 @@ def path_of_site(wanted: str, fallback: str) -> str:
     """
     is_path = wanted.startswith("/") and len(wanted) <= LONGEST_PATH
     return wanted if is_path and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None) else fallback
+
+
+def ask_to_sign_in(request: HttpRequest) -> HttpResponse:
+    """To whoever pressed a button and is nobody any more: the one error object, or the sign-in and then their page."""
+    if wants_json(request):
+        refusal = SignedOut()
+        return JsonResponse(refusal.as_dict(), status=refusal.status)
+    page = urlsplit(request.headers.get("Referer", ""))
+    return redirect_to_login(path_of_site(page.path if page.netloc == request.get_host() else "", "/"))

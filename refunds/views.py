@@ -13,9 +13,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonRes
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from orders.access import is_signed_out
 from orders.actors import Actor, NotAllowed
 from orders.errors import Refusal
-from orders.http import path_of_site, wants_json
+from orders.http import ask_to_sign_in, path_of_site, wants_json
 from orders.prose import sentences
 from refunds import access, redeem
 from refunds.models import RefundQuote
@@ -55,6 +56,8 @@ def _decline(request: HttpRequest, quote: RefundQuote, actor: Actor) -> Answer:
 def _pressed(
     request: HttpRequest, quote_id: str, act: Callable[[HttpRequest, RefundQuote, Actor], Answer]
 ) -> HttpResponse:
+    if is_signed_out(request):
+        return ask_to_sign_in(request)
     quote = access.quote_for(request, quote_id)
     actor = access.actor_for(request, quote.order, via="page")
     try:

@@ -82,13 +82,23 @@ def test_anothers_order_and_none_are_word_for_word_the_same(ming: Client) -> Non
     assert not Conversation.objects.exists()
 
 
-@pytest.mark.parametrize("who", ["nobody", "staff"])
-def test_who_is_no_customer_of_the_order_finds_nothing(order: Order, who: str) -> None:
-    client = Client()
-    if who == "staff":
-        client.force_login(cast.staff_user())
-    assert post(client, "/orders/5531/chat/messages/", text="hello").status_code == HTTPStatus.NOT_FOUND
+@pytest.mark.django_db(transaction=True)
+def test_who_is_nobody_any_more_is_told_so_whatever_the_order_and_staff_find_nothing(order: Order) -> None:
+    staff = Client()
+    staff.force_login(cast.staff_user())
+    for address in ("messages", "seen", "retry", "person", "events"):
+        for number in ("5531", "9999"):
+            path = f"/orders/{number}/chat/{address}/"
+            for client, status, code in ((Client(), 401, "signed_out"), (staff, 404, "not_found")):
+                answer = client.get(path, headers=JSON) if address == "events" else post(client, path, text="hello")
+                assert (answer.status_code, answer.json()["code"]) == (status, code), path
     assert not Conversation.objects.exists()
+
+
+def test_without_javascript_who_is_nobody_any_more_signs_in_and_is_back_at_the_order(order: Order) -> None:
+    headers = {"accept": "text/html", "referer": "http://testserver/orders/5531/"}
+    answer = Client().post("/orders/5531/chat/messages/", {"text": "hello"}, headers=headers)
+    assert answer["Location"] == "/accounts/login/?next=/orders/5531/"
 
 
 def test_who_came_by_a_link_to_one_order_finds_no_talk_about_another(order: Order) -> None:
@@ -139,3 +149,12 @@ def test_a_page_that_says_without_end_that_it_is_looked_at_is_told_to_wait(
     assert 1 <= int(answer["Retry-After"]) <= 60
     (kept,) = redis_server.scan_iter("refund-desk:seen:*")
     assert bytes(redis_server.get(kept)).endswith(b" 7-2")  # type: ignore[arg-type]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_whoever_signs_out_or_is_somebody_else_by_now_may_not_go_on_listening(ming: Client, order: Order) -> None:
+    request = ming.get("/orders/5531/").wsgi_request
+    assert views._may_stay(request, order.number)
+    assert not views._may_stay(request, "9999")
+    ming.logout()
+    assert not views._may_stay(request, order.number)

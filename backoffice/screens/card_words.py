@@ -1,9 +1,12 @@
 """What cards and the chat say around the data of an event: shared by the server's drawing and `static/js/chat.js`."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final
 
 from django.urls import reverse
+from django.utils import formats, timezone
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
 from refunds.states import Reason
@@ -41,6 +44,16 @@ def button_addresses(card: Mapping[str, Any], number: str) -> dict[str, str]:
     return {"confirm": "", "decline": ""}
 
 
+def moment_said(at: datetime, *, now: datetime) -> str:
+    """The time of day in the shop, and the day before it where that is not today; `static/js/chat/clock.js` alike."""
+    local, today = timezone.localtime(at), timezone.localdate(now)
+    time = formats.time_format(local, "H:i")
+    if local.date() == today:
+        return time
+    this_year, another = ("n月j日", "Y年n月j日") if (get_language() or "").startswith("zh") else ("F j", "F j, Y")
+    return f"{formats.date_format(local, this_year if local.year == today.year else another)} {time}"
+
+
 def reason_words() -> dict[str, str]:
     """Why goods go back, as a card says it: “other” says nothing to whoever gave the reason."""
     return {value: "" if value == Reason.OTHER else str(label) for value, label in Reason.choices}
@@ -57,11 +70,18 @@ def chat_words() -> dict[str, Any]:
         "unsure": _(
             "The connection broke off: we do not know yet whether it went through. Press again, it counts once."
         ),
+        "unreached": _("We could not reach the shop. Look at your connection and press once more."),
+        "signed_out": _(
+            "You are signed out, or your link has ended. What you wrote is kept. If you came by a link, open it again."
+        ),
+        "sign_in": _("Sign in again"),
         "unreadable": _("The shop's answer could not be read. Reload the page to see where things stand."),
         "left": _("%(time)s left"),
-        "too_long": _("%(count)s characters too many"),
+        "too_long": [
+            ngettext("%(count)s character too many", "%(count)s characters too many", number) for number in (1, 2)
+        ],
         "quote_again": _("Please work it out again."),
         "confirming": _("Being confirmed…"),
         "answered_by": _("%(name)s is answering you"),
-        "wait_seconds": _("Please wait %(seconds)s seconds."),
+        "sent_then": _("Your message is then sent by itself."),
     }

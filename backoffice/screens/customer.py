@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from agent import waiting
+from agent import kept, waiting
 from agent.access import conversation_of
 from agent.models import Conversation
 from agent.selectors import timeline
@@ -27,6 +27,7 @@ from backoffice.screens.timeline import Timeline, fold
 from orders.access import Shopper, order_for_shopper, orders_of, shopper_of
 from orders.actors import customer_actor
 from orders.address import anything_to_send
+from orders.http import ask_to_sign_in
 from orders.models import Order
 from refunds import returns, selectors
 from refunds.access import find
@@ -37,12 +38,16 @@ from refunds.states import FoundState, ReturnState
 
 Args = ParamSpec("Args")
 ORDERS_PER_PAGE = 20
+LOOKS = frozenset({"GET", "HEAD"})
 
 
 def shopper_screen(
     view: Callable[Concatenate[HttpRequest, Shopper, Args], HttpResponse],
 ) -> Callable[..., HttpResponse]:
-    """Hand the view its shopper. Strangers are asked to sign in; for anybody else the page does not exist."""
+    """Hand the view its shopper. Strangers are asked to sign in; for anybody else the page does not exist.
+
+    A button that was pressed after the session had ended cannot be pressed by the sign-in: that leads to its page.
+    """
 
     @wraps(view)
     def gated(request: HttpRequest, *args: Args.args, **kwargs: Args.kwargs) -> HttpResponse:
@@ -51,7 +56,7 @@ def shopper_screen(
             return view(request, shopper, *args, **kwargs)
         if request.user.is_authenticated:
             raise Http404
-        return redirect_to_login(request.get_full_path())
+        return redirect_to_login(request.get_full_path()) if request.method in LOOKS else ask_to_sign_in(request)
 
     return gated
 
@@ -87,6 +92,7 @@ def order_page(request: HttpRequest, shopper: Shopper, number: str) -> HttpRespo
         "chat_words": chat_words(),
         "greeting": _("Hello %(name)s, what can we do for you?") % {"name": shopper.customer.name},
         "now": timezone.now(),
+        "refused_words": kept.take(request, number),
     }
     return render(request, "orders/order.html", context)
 

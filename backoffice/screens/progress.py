@@ -10,9 +10,10 @@ from django.utils.translation import gettext_lazy
 from refunds.goods import UnitGroup
 from refunds.states import RefundKind, RefundState
 
-# How far units are in each state; what is cancelled, or came back, is on no way any more.
+# How far units are in each state; what is cancelled is on no way any more. What is sent again begins anew.
 _GOODS_STAGE: Final = {
     "unfulfilled": 0,
+    "resending": 0,
     "packed": 1,
     "shipped": 2,
     "lost": 2,
@@ -43,13 +44,18 @@ class Stage:
 def of_goods(groups: Sequence[UnitGroup]) -> list[Stage]:
     """Ordered → packed → on its way → delivered, for all units that are still to come or have come.
 
-    Nothing where no unit is left on its way: everything was cancelled.
+    Nothing where no unit is left on its way: everything was cancelled, or lost and refunded.
     """
-    reached = [_GOODS_STAGE[group.state] for group in groups if group.state in _GOODS_STAGE]
+    reached = [_GOODS_STAGE[group.state] for group in groups if group.state in _GOODS_STAGE and not _never_came(group)]
     if not reached:
         return []
     least, most = min(reached), max(reached)
     return [Stage(str(word), _goods_state(at, least, most)) for at, word in enumerate(_GOODS_WORDS)]
+
+
+def _never_came(group: UnitGroup) -> bool:
+    """Refunded without having been delivered: the parcel was lost."""
+    return group.state == "refunded" and (group.shipment is None or group.shipment.delivered_at is None)
 
 
 def _goods_state(at: int, least: int, most: int) -> str:

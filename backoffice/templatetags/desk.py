@@ -18,7 +18,7 @@ from agent.words import HAND_OFF_REASONS
 from backoffice import chat_text, words
 from backoffice.admin_places import Place, places
 from backoffice.screens.acting import kept_fields
-from backoffice.screens.card_words import button_addresses, reason_words
+from backoffice.screens.card_words import button_addresses, moment_said, reason_words
 from orders.admin_links import subject_name
 from orders.models import AuditEvent
 from orders.money import format_money
@@ -92,6 +92,12 @@ def money(amount: int, currency: str) -> str:
 def moment(text: str) -> datetime | None:
     """An ISO time, as events carry it, as a moment that `|date` can show in the shop's zone."""
     return timezone.localtime(datetime.fromisoformat(text)) if text else None
+
+
+@register.filter
+def chat_moment(text: str) -> str:
+    """An ISO time as the chat says it: “14:05”, and with its day where that is not today."""
+    return moment_said(datetime.fromisoformat(text), now=timezone.now()) if text else ""
 
 
 @register.filter

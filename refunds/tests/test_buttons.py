@@ -85,9 +85,21 @@ def test_a_press_without_the_csrf_token_does_nothing(quote: RefundQuote) -> None
     assert not Refund.objects.exists()
 
 
-@pytest.mark.parametrize("who", ["ming2", None, "warehouse"])
-def test_the_wrong_person_finds_nothing(quote: RefundQuote, who: str | None) -> None:
-    client = signed_in(who) if who else Client()
+@pytest.mark.parametrize("quote_id", ["", "rq_nothing00000"])
+def test_who_is_nobody_any_more_is_told_so_and_moves_nothing(quote: RefundQuote, quote_id: str) -> None:
+    for button in ("confirm", "decline"):
+        path = f"/refunds/quotes/{quote_id or quote.pk}/{button}/"
+        answer = Client().post(path, headers=JSON)
+        assert (answer.status_code, answer.json()["code"]) == (401, "signed_out")
+        page = Client().post(path, headers={**FORM, "Referer": "http://testserver/orders/5531/"})
+        assert page["Location"] == "/accounts/login/?next=/orders/5531/"
+    quote.refresh_from_db()
+    assert quote.state == QuoteState.OPEN
+
+
+@pytest.mark.parametrize("who", ["ming2", "warehouse"])
+def test_the_wrong_person_finds_nothing(quote: RefundQuote, who: str) -> None:
+    client = signed_in(who)
     assert press(client, quote, headers=JSON).status_code == 404
     assert press(client, quote, "decline", headers=JSON).status_code == 404
     quote.refresh_from_db()

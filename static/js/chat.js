@@ -1,5 +1,6 @@
 // The chat of an order page. The server has drawn everything up to data-last-event; from there on events change the page.
-import { Cards, holdFocus } from "./chat/card.js";
+import { Cards } from "./chat/card.js";
+import { Clock } from "./chat/clock.js";
 import { post, Refused } from "./chat/http.js";
 import { Log } from "./chat/log.js";
 import { Outbox } from "./chat/outbox.js";
@@ -14,10 +15,7 @@ const words = JSON.parse(document.getElementById("chat-words").textContent);
 const slot = (name) => root.querySelector(`[data-slot="${name}"]`);
 const token = root.querySelector('.composer input[name="csrfmiddlewaretoken"]').value;
 
-const ahead = Date.parse(root.dataset.now) - Date.now();
-const timeFormat = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: "Asia/Taipei" });
-const clock = { now: () => Date.now() + ahead, time: (iso) => timeFormat.format(new Date(iso)) };
-
+const clock = new Clock(root.dataset.now, document.documentElement.lang);
 const log = new Log(root, clock);
 const outbox = new Outbox(root.dataset.number);
 const cards = new Cards({
@@ -26,6 +24,7 @@ const cards = new Cards({
   token,
   clock,
   number: root.dataset.number,
+  told: (error) => told(error, words.unsure),
   askAgain: () => send(words.quote_again),
 });
 const waiting = new Waiting(slot("person"), (work) => log.change(work));
@@ -75,14 +74,12 @@ const handlers = {
 
   card(data) {
     const known = log.find("card", data.card_id);
-    const item = cards.draw(data);
     if (known) {
-      const hadFocus = known.contains(document.activeElement);
-      known.closest("li").replaceWith(item);
-      if (hadFocus) holdFocus(item.querySelector(".card"));
+      log.change(() => cards.show(known, data.state));
+      log.announce(`${data.title} ${known.querySelector(".badge:not([hidden])").textContent}`);
       if (data.state !== "open") side.moved();
     } else {
-      log.add(item);
+      log.add(cards.draw(data));
       log.announce(`${data.title} ${data.display ?? ""}`);
     }
   },
@@ -168,6 +165,7 @@ const stream = new Stream(root.dataset.events, root.dataset.lastEvent, {
     side.again();
     sayAgain();
   },
+  refused: ended,
   newConversation() {
     for (const key of drafts.keys()) handlers.draft_dropped({ draft: key });
     slot("failed").hidden = slot("closed").hidden = true;
@@ -178,10 +176,37 @@ const stream = new Stream(root.dataset.events, root.dataset.lastEvent, {
   },
 });
 
+// Signed out, or somebody else by now: the page hears nothing more, and says how to go on.
+function ended() {
+  const place = slot("connection");
+  place.replaceChildren(...signedOut());
+  place.hidden = false;
+  waiting.end();
+  // Back from the sign-in by the browser's own button, to the page as it was.
+  window.addEventListener("pageshow", (event) => event.persisted && location.reload());
+}
+
+// The page's own address leads to the sign-in and back, or straight to the order for whoever is signed in again.
+let isOut = false;
+function signedOut() {
+  if (!isOut) for (const left of ["visibilitychange", "pagehide"]) addEventListener(left, () => outbox.lay(field.value));
+  isOut = true;
+  const back = Object.assign(document.createElement("a"), { href: location.pathname, textContent: words.sign_in });
+  return [words.signed_out, " ", back];
+}
+
+// What to say of a request that has failed, as text and nodes.
+function told(error, unreached = words.unreached) {
+  if (!(error instanceof Refused)) return [unreached];
+  return error.forGood ? signedOut() : [error.message || words.unreadable];
+}
+
 // --- writing ---------------------------------------------------------------------------------------------------------
 const composer = root.querySelector('[data-form="message"]');
 const field = composer.elements.text;
 const limit = Number(root.dataset.maxCharacters);
+// A browser would cut what is pasted, and say nothing.
+field.removeAttribute("maxlength");
 
 // One after the other, so that sentences arrive in the order in which they were written.
 let sent = Promise.resolve();
@@ -214,17 +239,32 @@ async function deliver(entry, item) {
     delivered(item, message_id);
   } catch (error) {
     if (!item.dataset.pending) return; // the stream has brought it back: it did arrive
-    item.classList.add("is-unsent");
-    const again = Object.assign(document.createElement("button"), {
-      type: "button", className: "link-button", textContent: words.send_again,
-    });
-    again.addEventListener("click", () => deliver(entry, item));
-    const reason = error instanceof Refused ? error.message || words.unreadable : "";
-    const said = sentences(words.not_sent, reason);
-    note.replaceChildren(`${said} `, again);
-    if (error instanceof Refused && error.status < 500 && error.status !== 429) outbox.remove(entry.ref);
-    log.announce(said);
+    const wait = undelivered(entry, item, error);
+    if (!wait) return;
+    await new Promise((done) => setTimeout(done, wait * 1000));
+    await deliver(entry, item);
   }
+}
+
+// Says why words were not taken. Returns after how many seconds they are sent by themselves, 0 where they are not.
+function undelivered(entry, item, error) {
+  const refused = error instanceof Refused;
+  const wait = refused ? error.retryAfter : 0;
+  const [reason = "", ...link] = refused ? told(error) : [];
+  const said = sentences(words.not_sent, reason, wait ? words.sent_then : "");
+  const note = item.querySelector('[data-slot="sending"]');
+  item.classList.add("is-unsent");
+  note.replaceChildren(`${said} `, ...link);
+  log.announce(said);
+  if (wait || link.length) return wait;
+  const again = Object.assign(document.createElement("button"), {
+    type: "button", className: "link-button", textContent: words.send_again,
+  });
+  again.addEventListener("click", () => deliver(entry, item));
+  note.append(again);
+  // Words that cannot be used are not tried again by a page that is opened anew.
+  if (refused && error.status < 500) outbox.remove(entry.ref);
+  return 0;
 }
 
 function delivered(item, id) {
@@ -243,13 +283,17 @@ function delivered(item, id) {
 function submit() {
   const text = field.value.replaceAll("\r\n", "\n").trim();
   const tooMany = [...text].length - limit;
-  const problem = slot("composer-problem");
-  problem.hidden = tooMany <= 0;
-  problem.textContent = tooMany > 0 ? words.too_long.replace("%(count)s", tooMany) : "";
+  problem(tooMany > 0 && words.too_long[Number(tooMany > 1)].replace("%(count)s", tooMany));
   if (!text || tooMany > 0) return;
   field.value = "";
   grow();
   send(text);
+}
+
+function problem(...said) {
+  const place = slot("composer-problem");
+  place.hidden = !said[0];
+  place.replaceChildren(...(said[0] ? said : []));
 }
 
 function grow() {
@@ -281,9 +325,10 @@ for (const form of root.querySelectorAll('[data-form="retry"], [data-form="perso
     button.disabled = true;
     try {
       await post(form.action, {}, token);
+      problem();
       if (form.dataset.form === "person") waiting.point();
     } catch (error) {
-      log.announce(error.message);
+      problem(...told(error));
     } finally {
       button.disabled = false;
     }
@@ -293,6 +338,9 @@ for (const form of root.querySelectorAll('[data-form="retry"], [data-form="perso
 for (const card of root.querySelectorAll(".chat-log .card")) cards.adopt(card);
 slot("suggestions").hidden = Boolean(root.dataset.lastEvent) || outbox.all().length > 0;
 for (const entry of outbox.all()) postInTurn(entry);
+const unfinished = outbox.take();
+field.value ||= unfinished;
+grow();
 showTyping();
 const isWide = matchMedia("(min-width: 62rem)").matches;
 if (isWide || location.hash === "#chat") log.toEnd();

@@ -48,7 +48,8 @@ def test_what_could_not_be_fetched_is_fetched_again_after_a_pause_and_when_the_c
         with ming.page.expect_response("**/side/"):
             ming.page.clock.run_for(pause)
     assert len(looks) == 3
-    side = ming.page.locator("#order-side")
+    side, price = ming.page.locator("#order-side"), ming.page.locator("#order-price-title")
+    price.focus()
     expect(side).not_to_contain_text("已取消")
     ming.page.unroute("**/side/")
     with ming.page.expect_response("**/chat/events/*"):
@@ -56,6 +57,8 @@ def test_what_could_not_be_fetched_is_fetched_again_after_a_pause_and_when_the_c
     with ming.page.expect_response("**/side/"):
         ming.page.clock.run_for(1)
     expect(side).to_contain_text("已取消", timeout=WAIT)
+    # Another drawing of the same control: whoever has no mouse goes on from where they were.
+    expect(price).to_be_focused()
     ming.shoot("35-side-fetched-again")
     assert ming.problems == []
 

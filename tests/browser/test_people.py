@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 from backoffice.local.stack import Stack
 from tests.browser.orders_for_tests import another_5531
+from tests.browser.test_accessible import grave
 from tests.browser.visit import WAIT, Visit
 
 Open = Callable[..., Visit]
@@ -67,6 +68,7 @@ def test_a_person_is_asked_for_by_the_button_and_the_wait_is_shown(visit: Open, 
     notice = ming.sees(ming.page.locator("[data-slot=person]:visible"))
     expect(notice).to_contain_text("You have been waiting since", timeout=WAIT)
     ming.shoot("30-waiting")
+    assert grave(ming.page) == set()
     assert ming.fits_the_width()
     conversation_of(staff, number)
     expect(staff.page.locator("#who")).to_contain_text("The customer asked for a person.")

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 from backoffice.local.stack import Stack
 from tests.browser.orders_for_tests import another_5531
+from tests.browser.test_accessible import grave
 from tests.browser.visit import WAIT, Visit
 from tests.flows.chat import paid_out, refund_of
 from tests.stack import wait_until
@@ -69,6 +70,7 @@ def test_a_model_that_is_away_is_told_a_person_offered_and_the_turn_tried_again(
         ming.write("耳機左耳沒聲音")
         failed = ming.sees(ming.page.locator("[data-slot=failed]:visible"))
         ming.shoot("16-model-away")
+        assert grave(ming.page) == set()
         expect(failed.get_by_role("button", name="找真人")).to_be_visible()
     finally:
         stack.release("model")

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 from backoffice.local.stack import Stack
 from tests.browser.orders_for_tests import another_5531
+from tests.browser.test_accessible import grave
 from tests.browser.visit import WAIT, Visit
 from tests.flows.chat import paid_out
 from tests.stack import rows, wait_until
@@ -41,6 +42,7 @@ def test_from_the_inbox_to_the_customers_press_and_a_closed_conversation(visit: 
 
     page.get_by_role("button", name="結束對話").click()
     ming.sees(ming.page.locator("[data-slot=closed]:visible"))
+    assert grave(ming.page) == set()
     page.goto("/staff/?state=done")
     expect(page.locator(".queue-row").filter(has_text=number)).to_be_visible()
     assert staff.problems == ming.problems == []

@@ -1,12 +1,16 @@
 """The customer's order page: readable without a script, and its cards can be pressed."""
 
 import re
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
+from pytest_django import Settings
 
 from agent.models import Card
 from agent.states import CardState
 from backoffice.words import short_day
+from orders.links import issue_link, revoke_link
 from orders.models import LineItem, ShipmentLine
 from orders.tests import cast
 from orders.tests.factories import FREE_DELIVERY, PICKUP, line_body, payment_body, shipment_body
@@ -152,6 +156,53 @@ def test_goods_that_moved_under_the_card_are_not_exchanged_and_the_card_says_so(
     assert answer.json()["message"]
     assert Card.objects.get().state == CardState.WITHDRAWN
     assert not Return.objects.exists()
+
+
+@pytest.mark.parametrize("button", ["confirm", "decline"])
+def test_who_is_nobody_any_more_presses_no_card_and_is_told_so(button: str) -> None:
+    card = exchange_card(cast.order_5531())
+    path = f"/orders/5531/chat/cards/{card.pk}/{button}/"
+    answer = stranger().post(path, headers=JSON)
+    assert (answer.status_code, answer.json()["code"]) == (401, "signed_out")
+    page = stranger().post(path, headers={"Referer": "http://testserver/orders/5531/"})
+    assert page["Location"] == "/accounts/login/?next=/orders/5531/"
+    card.refresh_from_db()
+    assert card.state == CardState.OPEN
+
+
+@pytest.mark.parametrize(
+    ("text", "again"), [("x" * 2001, "x" * 2001), ("耳機\x07沒聲音", "耳機沒聲音"), ("太多了", "太多了")]
+)
+def test_without_a_script_refused_words_stand_in_the_field_once(text: str, again: str, settings: Settings) -> None:
+    settings.CHAT_MESSAGES_PER_MINUTE = 1
+    said(cast.order_5531())
+    cast.place("7001")
+    browser = signed_in("ming")
+    browser.post("/orders/5531/chat/messages/", {"text": text})
+    assert f">{again}</textarea>" not in text_of(browser.get("/orders/7001/"))
+    assert f">{again}</textarea>" in text_of(browser.get("/orders/5531/"))
+    assert 'maxlength="2000"' in text_of(browser.get("/orders/5531/"))
+    assert "></textarea>" in text_of(browser.get("/orders/5531/"))
+
+
+def test_what_is_written_after_a_link_has_ended_stands_in_the_field_once_it_is_opened_again() -> None:
+    order = cast.place("8003", who="mei")
+    (path, link), (another, _) = (issue_link(order=order, actor=cast.staff()) for _ in range(2))
+    browser = stranger()
+    browser.get(path)
+    revoke_link(link=link, actor=cast.staff())
+    browser.post("/orders/8003/chat/messages/", {"text": "還在嗎？"})
+    assert ">還在嗎？</textarea>" in text_of(browser.get(another, follow=True))
+
+
+def test_what_was_said_on_another_day_says_on_which() -> None:
+    event = said(cast.order_5531()).events.get(kind="message")
+    at = timezone.localtime()
+    assert f">{at:%H:%M}</time>" in text_of(signed_in("ming").get("/orders/5531/"))
+    at -= timedelta(days=1)
+    event.data = {**event.data, "at": at.isoformat()}
+    event.save(update_fields=["data"])
+    assert f"{at.month}月{at.day}日 {at:%H:%M}</time>" in text_of(signed_in("ming").get("/orders/5531/"))
 
 
 @pytest.mark.parametrize("button", ["confirm", "decline"])

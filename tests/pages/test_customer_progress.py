@@ -1,5 +1,6 @@
 """How far goods and money are on their way, what has been refunded of all orders, and the slip for the parcel."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from orders.tests.factories import shipment_body
 from refunds.models import Refund
 from refunds.redeem import redeem
 from refunds.tests.ask import ask
+from refunds.tests.going_back import lost_earphones, sent_again
 from tests.pages.coming_back import return_of
 from tests.pages.visiting import signed_in, text_of
 
@@ -46,6 +48,30 @@ def test_of_an_order_that_was_cancelled_nothing_is_on_its_way() -> None:
     redeem(quote_id=ask(order, (1, 1, "changed_mind"), (2, 1, "changed_mind")).pk, actor=cast.shopper())
     assert stages_of(order) == []
     assert 'class="track"' not in text_of(signed_in("ming").get("/orders/9802/")).split("退款與退換貨紀錄")[0]
+
+
+def give_back(order: Order) -> None:
+    redeem(quote_id=ask(order, (1, 1, "lost", "lost")).pk, actor=cast.shopper())
+
+
+def send_again(order: Order) -> None:
+    sent_again(order, (1, 1, "lost"))
+
+
+@pytest.mark.parametrize(
+    ("pieces", "settle", "states"),
+    [
+        (1, give_back, []),
+        (2, give_back, ["done", "done", "done", "ahead"]),
+        (1, send_again, ["done", "ahead", "ahead", "ahead"]),
+    ],
+)
+def test_what_was_lost_is_never_said_to_have_arrived(
+    pieces: int, settle: Callable[[Order], None], states: list[str]
+) -> None:
+    order = lost_earphones(pieces)
+    settle(order)
+    assert [stage.state for stage in stages_of(order)] == states
 
 
 def stages_of(order: Order) -> list[progress.Stage]:

@@ -1,5 +1,5 @@
 // Confirm cards: drawn from events into clones of the one template, pressed once, counted down.
-import { post, Refused } from "./http.js";
+import { post } from "./http.js";
 
 const slot = (root, name) => root.querySelector(`[data-slot="${name}"]`);
 
@@ -19,14 +19,15 @@ function set(root, name, text) {
 }
 
 // The card keeps the focus when its buttons are switched off or go: whoever has no mouse reads on from there.
-export function holdFocus(card) {
+function holdFocus(card) {
   card.tabIndex = -1;
   card.focus({ preventScroll: true });
 }
 
 export class Cards {
-  constructor({ template, words, number, token, clock, askAgain }) {
-    Object.assign(this, { template, words, number, token, clock, askAgain });
+  // `told` gives what to say of a request that has failed, as text and nodes.
+  constructor({ template, words, number, token, clock, told, askAgain }) {
+    Object.assign(this, { template, words, number, token, clock, told, askAgain });
     setInterval(() => this.tick(), 1000);
   }
 
@@ -92,10 +93,13 @@ export class Cards {
     this.tick();
   }
 
+  // In place: what a press has come to stands on the card, whether the stream or the answer tells first how it ended.
   show(card, state) {
+    if (card.dataset.state === state) return;
     const hadFocus = card.contains(document.activeElement);
     card.dataset.state = state;
     for (const part of card.querySelectorAll("[data-when]")) part.hidden = part.dataset.when !== state;
+    if (state === "confirmed") this.problem(card);
     if (hadFocus) holdFocus(card);
   }
 
@@ -110,8 +114,7 @@ export class Cards {
       if (answer.said) set(card, "outcome", answer.said);
       else if (result) set(card, "outcome", parts.filter(Boolean).join(" · "));
     } catch (error) {
-      const words = error instanceof Refused ? error.message || this.words.unreadable : this.words.unsure;
-      this.problem(card, words);
+      if (card.dataset.state !== "confirmed") this.problem(card, ...this.told(error));
     } finally {
       this.pressing(card, "");
     }
@@ -126,17 +129,17 @@ export class Cards {
     if (button === "confirm") {
       confirm.dataset.words = confirm.textContent;
       confirm.textContent = this.words.confirming;
-      this.problem(card, "");
+      this.problem(card);
     } else if (confirm.dataset.words) {
       confirm.textContent = confirm.dataset.words;
       delete confirm.dataset.words;
     }
   }
 
-  problem(card, words) {
+  problem(card, ...said) {
     const place = slot(card, "problem");
-    place.textContent = words;
-    place.hidden = !words;
+    place.replaceChildren(...said);
+    place.hidden = !said.length;
   }
 
   // Every second: how long open cards still hold. The clock is the server's, whatever the visitor's clock says.

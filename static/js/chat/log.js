@@ -70,7 +70,7 @@ export class Log {
   stamp(item, at) {
     const time = slot(item, "at");
     time.dateTime = at;
-    time.textContent = at ? this.clock.time(at) : "";
+    time.textContent = at ? this.clock.moment(at) : "";
   }
 
   work({ tool_call_id, state, text }) {

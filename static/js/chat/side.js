@@ -1,10 +1,10 @@
 // What stands beside the chat, goods and money, is drawn by the server. It is fetched again when something has moved, at
 // most twice a second, and again until that has succeeded. Nothing is fetched for a page that nobody looks at.
+import { FOR_GOOD } from "./http.js";
+
 const GATHER = 500;
 const SHORTEST_PAUSE = 2000;
 const LONGEST_PAUSE = 60000;
-// The server has answered, and will answer the same again.
-const FOR_GOOD = [401, 403, 404, 410];
 
 export class Side {
   #stale = false;
@@ -64,7 +64,15 @@ export class Side {
     for (const each of side.querySelectorAll("details[open][id]")) {
       fresh.querySelector(`#${CSS.escape(each.id)}`)?.setAttribute("open", "");
     }
+    const held = side.contains(document.activeElement) ? document.activeElement.id : null;
     side.replaceWith(fresh);
+    if (held !== null) refocus(document.getElementById(held), fresh);
     return true;
   }
+}
+
+// Whoever has no mouse goes on from the control they were at, or from the beginning of the part where it is gone.
+function refocus(control, fresh) {
+  if (!control) fresh.tabIndex = -1;
+  (control ?? fresh).focus({ preventScroll: true });
 }

@@ -1,5 +1,7 @@
 // The page's ear: an EventSource that is opened again whenever it ends or falls silent, and never applies a durable
 // event twice. Each new one says what the page has, so that the server begins behind it.
+import { FOR_GOOD } from "./http.js";
+
 const DURABLE = ["message", "work", "card", "status", "turn", "conversation"];
 const EPHEMERAL = ["draft", "delta", "draft_dropped"];
 const SHORTEST_PAUSE = 1000;
@@ -21,8 +23,9 @@ function position(id) {
 }
 
 export class Stream {
-  constructor(address, lastEvent, { apply, connected, newConversation, ephemeral = EPHEMERAL }) {
-    Object.assign(this, { address, apply, connected, newConversation, ephemeral });
+  // `refused`: the server says no for good, and nothing is asked any more. Without it the page asks on and on.
+  constructor(address, lastEvent, { apply, connected, newConversation, refused, ephemeral = EPHEMERAL }) {
+    Object.assign(this, { address, apply, connected, newConversation, refused, ephemeral });
     this.at = position(lastEvent);
     this.pause = SHORTEST_PAUSE;
     // The page itself is the first that the server has said.
@@ -100,11 +103,22 @@ export class Stream {
   // The browser's own way of coming back knows no patience: every page of a server that restarts would come at once.
   #broken(source) {
     if (source !== this.source) return;
+    // Closed by the browser itself: something else than a stream was answered, and it does not tell what.
+    if (source.readyState === EventSource.CLOSED && this.refused) this.#ask();
     source.close();
     this.#lost();
     if (this.opened && Date.now() - this.opened > GOOD_AFTER) this.pause = SHORTEST_PAUSE;
     this.timer = setTimeout(() => this.open(), this.pause * (0.5 + Math.random() / 2));
     this.pause = Math.min(this.pause * 2, LONGEST_PAUSE);
+  }
+
+  async #ask() {
+    const enough = new AbortController();
+    const answer = await fetch(this.address, { redirect: "manual", signal: enough.signal }).catch(() => ({}));
+    enough.abort();
+    if (this.over || !FOR_GOOD.includes(answer.status)) return;
+    this.#end();
+    this.refused();
   }
 
   #look() {

@@ -18,13 +18,19 @@ export class Waiting {
     this.place.scrollIntoView({ block: "nearest" });
   }
 
+  // The page is not told any more.
+  end() {
+    this.over = true;
+    clearTimeout(this.timer);
+  }
+
   #later() {
     clearTimeout(this.timer);
-    if (!this.place.hidden) this.timer = setTimeout(() => this.#fetch(), AGAIN_EVERY);
+    if (!this.place.hidden && !this.over) this.timer = setTimeout(() => this.#fetch(), AGAIN_EVERY);
   }
 
   async #fetch() {
-    if (this.place.hidden || document.hidden) return;
+    if (this.place.hidden || this.over || document.hidden) return;
     try {
       const response = await fetch(this.place.dataset.again, { credentials: "same-origin", redirect: "error" });
       if (!response.ok) return;

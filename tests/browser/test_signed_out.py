@@ -1,0 +1,101 @@
+"""Sessions and links that end while a page is open, and requests that fail: nothing is lost, and the page says so."""
+
+import json
+from collections.abc import Callable
+
+from playwright.sync_api import Route, expect
+
+from backoffice.local.stack import Stack
+from tests.browser.orders_for_tests import another_5531
+from tests.browser.test_accessible import grave
+from tests.browser.visit import WAIT, Visit
+from tests.flows.chat import open_refund_card, say
+from tests.stack import Visitor, rows, wait_until
+
+Open = Callable[..., Visit]
+WRITTEN, UNFINISHED = "耳機殼寄出了嗎？", "還有，發票"
+SIGNED_OUT = "您已登出"
+BUSY = {"code": "too_many_messages", "message": "請等 1 秒。", "hint": "", "details": {"retry_after": 1}}
+
+
+def said(stack: Stack, number: str, text: str) -> int:
+    """How often the customer has said it, as the database has it."""
+    found = rows(
+        stack,
+        "select m.id from agent_message m join agent_conversation c on c.id = m.conversation_id "
+        "join orders_order o on o.id = c.order_id where o.number = %s and m.content::text like %s",
+        number,
+        f"%{text}%",
+    )
+    return len(found)
+
+
+def test_what_is_written_after_the_session_has_ended_is_kept_until_its_customer_is_back(
+    visit: Open, stack: Stack
+) -> None:
+    number = another_5531(stack, "5531-out")
+    with Visitor(stack, "ming") as elsewhere:
+        say(elsewhere, number)
+        open_refund_card(stack, number)
+    ming = visit("ming")
+    page = ming.page
+    ming.open_order(number)
+    card = ming.sees(ming.card("refund"))
+    streams: list[str] = []
+    page.on("request", lambda request: streams.append(request.url) if "/chat/events/" in request.url else None)
+
+    page.context.clear_cookies(name="sessionid")
+    ming.write(WRITTEN)
+    bubble = ming.said_by("customer").last
+    expect(bubble).to_contain_text(SIGNED_OUT)
+    ming.press(card, "確認退款 NT$230")
+    expect(card.locator("[data-slot=problem]")).to_contain_text(SIGNED_OUT)
+    page.locator(".chat-person button").click()
+    expect(page.locator("[data-slot=composer-problem]")).to_contain_text(SIGNED_OUT)
+    page.evaluate("dispatchEvent(new Event('online'))")
+    expect(page.locator("[data-slot=connection]")).to_contain_text(SIGNED_OUT, timeout=WAIT)
+    ming.shoot("36-signed-out")
+    assert grave(page) == set()
+    asked = len(streams)
+    page.evaluate("dispatchEvent(new Event('online'))")
+    page.evaluate("fetch('/healthz').then((answer) => answer.status)")
+    assert len(streams) == asked, "the server has said no for good"
+
+    page.fill("#chat-text", UNFINISHED)
+    bubble.get_by_role("link", name="重新登入").click()
+    page.fill("input[name=username]", "ming")
+    page.fill("input[name=password]", "demo")
+    page.click("main form button:not([type=button])")
+    page.wait_for_url(f"**/orders/{number}/")
+    expect(ming.said_by("customer").filter(has_text=WRITTEN).and_(page.locator("[data-message]"))).to_have_count(1)
+    expect(page.locator("#chat-text")).to_have_value(UNFINISHED)
+    page.reload()
+    expect(ming.said_by("customer").filter(has_text=WRITTEN)).to_have_count(1)
+    assert (said(stack, number, WRITTEN), page.evaluate("Object.keys(localStorage)")) == (1, [])
+    assert ming.problems == []
+
+
+def test_what_the_server_cannot_take_just_now_is_told_where_it_is_seen_and_sent_later(
+    visit: Open, stack: Stack
+) -> None:
+    number = another_5531(stack, "5531-busy")
+    ming = visit("ming", device="phone")
+    page = ming.page
+    ming.open_order(number)
+    page.route("**/chat/person/", lambda route: route.abort())
+    page.locator(".chat-person button").click()
+    expect(page.locator("[data-slot=composer-problem]")).to_contain_text("連不上")
+    page.unroute("**/chat/person/")
+
+    def busy(route: Route) -> None:
+        route.fulfill(status=429, content_type="application/json", body=json.dumps(BUSY))
+
+    page.route("**/chat/messages/", busy, times=1)
+    ming.write(WRITTEN)
+    expect(ming.said_by("customer").last).to_contain_text("請等 1 秒")
+    expect(ming.said_by("customer").filter(has_text=WRITTEN).and_(page.locator("[data-message]"))).to_be_visible()
+    wait_until(lambda: said(stack, number, WRITTEN) == 1)
+    page.locator(".chat-person button").click()
+    ming.sees(page.locator("[data-slot=person]:visible"))
+    expect(page.locator("[data-slot=composer-problem]")).to_be_hidden()
+    assert ming.problems == []
