@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST
 from orders.actors import Actor, NotAllowed
 from orders.errors import Refusal
 from orders.http import path_of_site, wants_json
+from orders.kept_form import keep
 from orders.prose import sentences
 from refunds import access, redeem
 from refunds.models import RefundQuote
@@ -61,6 +62,8 @@ def _pressed(
         body, status, words = act(request, quote, actor)
     except Refusal as refusal:
         body, status, words = _refused(refusal.told_to(staff=actor.kind == "staff"))
+        if actor.kind == "staff" and not wants_json(request):
+            _keep(request, quote)
     except NotAllowed:
         body, status, words = _refused(Refusal("not_allowed", _("Your account may not do this."), status=403))
     if wants_json(request):
@@ -74,9 +77,25 @@ def _refused(refusal: Refusal) -> Answer:
     return refusal.as_dict(), refusal.status, sentences(refusal.message, refusal.hint)
 
 
+def _keep(request: HttpRequest, quote: RefundQuote) -> None:
+    """For the order's page: the reason that was typed, and the goods as they were ticked for this quote."""
+    fields = [("note", request.POST.get("note", ""))]
+    for line_item_id, lines in groupby(
+        quote.lines.select_related("line_item"), lambda line: line.line_item.line_item_id
+    ):
+        same = list(lines)
+        key = f"{line_item_id}.{quote.action}"
+        fields += [("pick", key), (f"quantity.{key}", str(sum(line.quantity for line in same)))]
+        fields.append((f"reason.{key}", same[0].reason))
+    keep(request, address=_staff_page(quote), fields=fields)
+
+
+def _staff_page(quote: RefundQuote) -> str:
+    return f"/staff/orders/{quote_path(quote.order.number, safe='')}/"
+
+
 def _where_to(request: HttpRequest, quote: RefundQuote, actor: Actor) -> str:
     """The customer's order page; for staff `next`, if it is one of our pages, else the order's page for staff."""
-    number = quote_path(quote.order.number, safe="")
     if actor.kind == "customer":
-        return f"/orders/{number}/"
-    return path_of_site(request.POST.get("next", ""), f"/staff/orders/{number}/")
+        return f"/orders/{quote_path(quote.order.number, safe='')}/"
+    return path_of_site(request.POST.get("next", ""), _staff_page(quote))

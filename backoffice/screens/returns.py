@@ -13,9 +13,10 @@ from django.views.decorators.http import require_POST, require_safe
 
 from backoffice import words
 from backoffice.screens import keyset, return_rows
-from backoffice.screens.acting import act, kept_fields, next_path
+from backoffice.screens.acting import act, next_path
 from backoffice.screens.gate import ORDERS, REDEEM, SHIPMENTS, staff_screen
 from orders.actors import Actor, staff_actor
+from orders.kept_form import kept_form
 from refunds import returns
 from refunds.acceptance import accept as accept_goods
 from refunds.access import find
@@ -72,7 +73,7 @@ def return_page(request: HttpRequest, return_id: str) -> HttpResponse:
 
 def return_context(request: HttpRequest, item: Return) -> dict[str, Any]:
     replacement = getattr(item, "replacement", None)
-    typed = kept_fields(request, reverse("staff-return-receive", args=[item.pk]))
+    typed = kept_form(request, reverse("staff-return-receive", args=[item.pk]))
     steps = list(return_rows.steps_of(item))
     came = [step.at for step in steps if step.action == f"return.{item.state}"]
     return {

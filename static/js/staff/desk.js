@@ -1,5 +1,4 @@
-// Around the talk: who writes and who looks is told with each question for news, ready-made answers go into the field,
-// and a note that is unfolded is ready to be written.
+// Around the talk: who writes and who looks is told with each question for news, ready-made answers go into the field.
 const field = () => document.querySelector("#answer textarea:not([readonly])");
 
 document.body.addEventListener("htmx:configRequest", ({ detail }) => {
@@ -19,5 +18,5 @@ document.addEventListener("click", (event) => {
   place.focus();
 });
 
-const fold = document.getElementById("note-fold");
-fold?.addEventListener("toggle", () => fold.open && fold.querySelector("textarea").focus());
+// `r` in the inbox leads here.
+if (location.hash === "#reply") field()?.focus();
