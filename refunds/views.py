@@ -4,6 +4,7 @@ A script gets JSON, the one error object when it is refused; a plain form gets a
 a message.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote as quote_path
@@ -80,13 +81,13 @@ def _refused(refusal: Refusal) -> Answer:
 def _keep(request: HttpRequest, quote: RefundQuote) -> None:
     """For the order's page: the reason that was typed, and the goods as they were ticked for this quote."""
     fields = [("note", request.POST.get("note", ""))]
-    for line_item_id, lines in groupby(
-        quote.lines.select_related("line_item"), lambda line: line.line_item.line_item_id
-    ):
-        same = list(lines)
-        key = f"{line_item_id}.{quote.action}"
-        fields += [("pick", key), (f"quantity.{key}", str(sum(line.quantity for line in same)))]
-        fields.append((f"reason.{key}", same[0].reason))
+    pieces = Counter[str]()
+    for line in quote.lines.select_related("line_item"):
+        key = f"{line.line_item.line_item_id}.{quote.action}"
+        pieces[key] += line.quantity
+        fields.append((f"reason.{key}", line.reason))
+    for key, count in pieces.items():
+        fields += [("pick", key), (f"quantity.{key}", str(count))]
     keep(request, address=_staff_page(quote), fields=fields)
 
 
