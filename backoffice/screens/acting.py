@@ -26,6 +26,11 @@ def act(request: HttpRequest, work: Callable[[], str], *, back: str) -> HttpResp
     return HttpResponseRedirect(back)
 
 
+def asked_next(request: HttpRequest, fallback: str) -> str:
+    """As `next_path`, also where a link says it that leads to the form."""
+    return next_path(request, path_of_site(request.GET.get("next", ""), fallback))
+
+
 def next_path(request: HttpRequest, fallback: str) -> str:
     """Where the form asked to go afterwards, if that is a path of this site."""
     return path_of_site(request.POST.get("next", ""), fallback)

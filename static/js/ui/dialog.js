@@ -98,6 +98,12 @@ function say(notice) {
   dialog.querySelector(".dialog-body").prepend(notice);
 }
 
+// To the link that opened it, or the one that has come in its place meanwhile.
+function comeBack(link) {
+  const again = `a[data-dialog][href="${CSS.escape(link.getAttribute("href"))}"]`;
+  (link.isConnected ? link : document.querySelector(again))?.focus();
+}
+
 function goOn(next) {
   const address = new URL(next, location.href);
   if (address.href.split("#")[0] !== location.href.split("#")[0]) return location.assign(address);
@@ -145,7 +151,7 @@ document.addEventListener("click", async (event) => {
     opener = link.href;
     show(await answer.text(), link.href);
     restore();
-    dialog.addEventListener("close", () => link.focus(), { once: true });
+    dialog.addEventListener("close", () => comeBack(link), { once: true });
   } catch {
     location.assign(link.href);
   }
