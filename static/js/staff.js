@@ -16,6 +16,7 @@ for (const kind of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
     const notice = Object.assign(document.createElement("p"), { className: "notice tone-bad", textContent: failed });
     notice.setAttribute("role", "alert");
     target.replaceChildren(notice);
+    target.dataset.failed = "";
   });
 }
 

@@ -4,6 +4,8 @@ const field = () => document.querySelector("#answer textarea:not([readonly])");
 document.body.addEventListener("htmx:configRequest", ({ detail }) => {
   if (detail.elt.id !== "log") return;
   if (field()?.value.trim()) detail.parameters.typing = "1";
+  // What it showed is gone: it has to come again, also if nothing is new.
+  if ("failed" in detail.elt.dataset) detail.parameters.after = "";
   if (!document.hidden) detail.parameters.seen = "1";
 });
 

@@ -67,7 +67,7 @@ function restore() {
     if (same) continue;
     if (isTicked(field)) field.checked = known.checked;
     else field.value = known.value;
-    field.dispatchEvent(new Event("change", { bubbles: true }));
+    field.dispatchEvent(new Event(field.type === "search" ? "input" : "change", { bubbles: true }));
   }
 }
 
