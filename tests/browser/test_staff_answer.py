@@ -134,6 +134,14 @@ def test_an_answer_that_arrived_though_nothing_came_back_is_not_sent_twice(visit
     address = desk.page.url
     field, send = desk.page.locator("#reply"), desk.page.get_by_role("button", name="送出")
 
+    log, news = desk.page.locator("#log"), "(log) => log.dispatchEvent(new Event('news'))"
+    desk.page.route("**/log/**", lambda route: route.abort())
+    log.evaluate(news)
+    desk.sees(log.get_by_role("alert"))
+    desk.page.unroute("**/log/**")
+    log.evaluate(news)
+    expect(log).to_contain_text("你好")
+
     def broken(route: Route) -> None:
         if arrives:
             route.fetch(max_redirects=0)
