@@ -22,7 +22,8 @@ def act(request: HttpRequest, work: Callable[[], str], *, back: str) -> HttpResp
     except Refusal as refusal:
         told = refusal.told_to(staff=is_staff_reader(request))
         messages.error(request, sentences(told.message, told.hint))
-        keep(request, address=request.path, fields=request.POST.items())
+        typed = [(name, str(value)) for name, value in request.POST.items()]
+        keep(request, address=request.path, fields=typed)
     return HttpResponseRedirect(back)
 
 

@@ -225,7 +225,8 @@ def was_refused(context: template.Context, address: str) -> bool:
 @register.simple_tag(takes_context=True)
 def kept(context: template.Context, address: str, name: str, default: str = "") -> str:
     """What was typed in the field `name` of the form that sends to `address`, if it was refused just before."""
-    return (kept_form(context["request"], address) or {}).get(name, default)
+    form = kept_form(context["request"], address)
+    return default if form is None else form.get(name, default)
 
 
 @register.filter
