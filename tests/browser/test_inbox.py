@@ -8,7 +8,7 @@ from backoffice.local.stack import Stack
 from tests.browser.orders_for_tests import another_5531
 from tests.browser.test_accessible import check
 from tests.browser.visit import WAIT, Visit
-from tests.flows.chat import paid_out
+from tests.flows.chat import paid_out, say
 from tests.stack import Visitor, wait_until
 
 Open = Callable[..., Visit]
@@ -57,6 +57,9 @@ def test_an_inbox_that_is_open_hears_of_who_needs_a_person_and_is_walked_by_keys
     staff.page.get_by_role("button", name="Keep the note").click()
     staff.sees(staff.page.locator(".talk-note").filter(has_text=NOTE))
     expect(staff.page.locator("#note")).to_have_value("")
+    with Visitor(stack, "ming") as ming:
+        for name in ("inbox-beside-1", "inbox-beside-2"):
+            say(ming, another_5531(stack, name), "hello")
     walked_beside_a_conversation(staff)
     staff.shoot("35-conversation-desk")
     assert staff.problems == []

@@ -9,6 +9,7 @@ from backoffice.local.stack import Stack
 from orders.tests.factories import line_body
 from tests.browser.orders_for_tests import another_5531, order_of_ming
 from tests.browser.test_accessible import check, confirm
+from tests.browser.test_accessible_further import today
 from tests.browser.visit import Visit
 from tests.stack import Visitor, rows, wait_until
 
@@ -75,35 +76,39 @@ def test_what_would_stay_stands_beside_the_quote_and_other_ways_open_over_the_pa
 def test_refunds_on_their_way_wait_for_whoever_is_typing_among_them(visit: Open, stack: Stack) -> None:
     lines = [line_body(1, "毛巾", 450), line_body(2, "浴巾", 900)]
     number = order_of_ming(stack, "desk-moving", lines=lines)
-    with Visitor(stack, "staff") as colleague:
-        for line, fault, state in (("li_1", "refuse", "failed"), ("li_2", "timeout_before", "unknown")):
-            goes_wrong(stack, number, fault)
-            confirm(colleague, number, line)
-            wait_until(lambda state=state: state in states(stack, number))  # type: ignore[misc]
-    staff = visit("staff")
+    with Visitor(stack, "supervisor") as colleague:
+        payment = no_answer_about(stack, number)
+        booked = {"external_ref": "desk-moving", "amount": "100", "payment_id": payment, "for": "none", "note": "退現"}
+        colleague.post(f"/staff/orders/{number}/refund-elsewhere/", booked | {"at": today(stack)})
+        confirm(colleague, number, "li_2")
+    wait_until(lambda: states(stack, number) == {"succeeded", "unknown"})
+    staff = visit("supervisor")
     page = staff.page
     page.clock.install()
     page.goto(f"/staff/orders/{number}/")
     asked = list[str]()
     page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/refunds/") else None)
-    note = page.locator("#refunds [name=note]").first
+    fold = page.locator("#refunds details").filter(has=page.locator("[name=note]"))
+    fold.locator("summary").click()
+    note = fold.locator("[name=note]")
     note.fill("改退到另一張卡")
     page.locator("h1").click()
     page.clock.run_for(9_000)
     expect(note).to_have_value("改退到另一張卡")
     assert asked == []
     note.fill("")
+    fold.locator("summary").click()
     page.locator("h1").click()
     with page.expect_response("**/refunds/"):
         page.clock.run_for(3_000)
     assert staff.problems == []
 
 
-def goes_wrong(stack: Stack, number: str, fault: str) -> None:
-    """The next call about the order's payment."""
-    one = "insert into refunds_simulatedfault (kind, remaining, seconds, charge_ref)"
-    of_it = "select %s, 1, 0, p.id from orders_payment p join orders_order o on o.id = p.order_id where o.number = %s"
-    rows(stack, f"{one} {of_it}", fault, number)
+def no_answer_about(stack: Stack, number: str) -> str:
+    """The number of the order's payment, about whose refund the provider says nothing."""
+    one = "insert into refunds_simulatedfault (kind, remaining, seconds, charge_ref) select 'timeout_before', 9, 0, p.id"
+    of_it = "from orders_payment p join orders_order o on o.id = p.order_id where o.number = %s returning charge_ref"
+    return str(rows(stack, f"{one} {of_it}", number)[0]["charge_ref"])
 
 
 def states(stack: Stack, number: str) -> set[str]:

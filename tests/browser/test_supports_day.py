@@ -55,7 +55,7 @@ def test_a_refund_is_confirmed_and_a_compensation_proposed_without_a_mouse(visit
     staff.tab_to(page.get_by_label("耳機殼 CASE"))
     keys.press("Space")
     staff.sees(page.locator("[data-quote]"))
-    staff.tab_to(page.get_by_label("原因（會留在紀錄）"))
+    staff.tab_to(page.locator("#quote-note"))
     keys.type("顧客來電要求取消")
     staff.tab_to(page.get_by_role("button", name="確認退款 NT$230"))
     keys.press("Enter")
