@@ -106,9 +106,10 @@ def test_refunds_on_their_way_wait_for_whoever_is_typing_among_them(visit: Open,
 
 def no_answer_about(stack: Stack, number: str) -> str:
     """The number of the order's payment, about whose refund the provider says nothing."""
-    one = "insert into refunds_simulatedfault (kind, remaining, seconds, charge_ref)"
-    of_it = "select 'timeout_before', 9, 0, p.id from orders_payment p join orders_order o on o.id = p.order_id where o.number = %s"
-    return str(rows(stack, f"{one} {of_it} returning charge_ref", number)[0]["charge_ref"])
+    of_it = "from orders_payment p join orders_order o on o.id = p.order_id where o.number = %s"
+    fault = "insert into refunds_simulatedfault (kind, remaining, seconds, charge_ref)"
+    one = f"{fault} select 'timeout_before', 9, 0, p.id {of_it}"
+    return str(rows(stack, f"{one} returning charge_ref", number)[0]["charge_ref"])
 
 
 def states(stack: Stack, number: str) -> set[str]:
