@@ -12,12 +12,16 @@ from typing import Any
 import structlog
 from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http.response import HttpResponseRedirectBase
 from django.utils.decorators import sync_and_async_middleware
 
 from backoffice import errors
 
 log = structlog.get_logger(__name__)
 LOOKS_ONLY = frozenset({"GET", "HEAD", "OPTIONS"})
+# A form that was sent from a dialog says so, and is told where the page goes on (static/js/ui/dialog.js).
+FROM_A_DIALOG = "X-Dialog"
+GOES_ON_AT = "X-Dialog-Next"
 # Every visible page says that it is, three times a minute. Where that is refused somebody may be trying addresses.
 SAID_AGAIN_AND_AGAIN = frozenset({"chat-seen"})
 FAULT = 500
@@ -102,6 +106,28 @@ def explained_methods(get_response: Callable[[HttpRequest], Any]) -> Callable[[H
         return async_middleware
 
     return lambda request: explained(request, get_response(request))
+
+
+@sync_and_async_middleware
+def dialogs(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
+    """A form of a dialog that is done is told where to go on, not led there: a redirect that a script follows uses up
+    the sentence of success before anybody has read it."""
+
+    def answered(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        if FROM_A_DIALOG not in request.headers or not isinstance(response, HttpResponseRedirectBase):
+            return response
+        answer = HttpResponse(status=HTTPStatus.NO_CONTENT, headers={GOES_ON_AT: response["Location"]})
+        answer.cookies = response.cookies
+        return answer
+
+    if iscoroutinefunction(get_response):
+
+        async def async_middleware(request: HttpRequest) -> HttpResponseBase:
+            return answered(request, await get_response(request))
+
+        return async_middleware
+
+    return lambda request: answered(request, get_response(request))
 
 
 @sync_and_async_middleware

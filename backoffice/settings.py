@@ -132,6 +132,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "backoffice.middleware.security_headers",
     "backoffice.middleware.explained_methods",
+    "backoffice.middleware.dialogs",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 

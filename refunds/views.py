@@ -4,6 +4,7 @@ A script gets JSON, the one error object when it is refused; a plain form gets a
 a message.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote as quote_path
@@ -17,6 +18,7 @@ from orders.access import is_signed_out
 from orders.actors import Actor, NotAllowed
 from orders.errors import Refusal
 from orders.http import ask_to_sign_in, path_of_site, wants_json
+from orders.kept_form import keep
 from orders.prose import sentences
 from refunds import access, redeem
 from refunds.models import RefundQuote
@@ -64,6 +66,8 @@ def _pressed(
         body, status, words = act(request, quote, actor)
     except Refusal as refusal:
         body, status, words = _refused(refusal.told_to(staff=actor.kind == "staff"))
+        if actor.kind == "staff" and not wants_json(request):
+            _keep(request, quote)
     except NotAllowed:
         body, status, words = _refused(Refusal("not_allowed", _("Your account may not do this."), status=403))
     if wants_json(request):
@@ -77,9 +81,25 @@ def _refused(refusal: Refusal) -> Answer:
     return refusal.as_dict(), refusal.status, sentences(refusal.message, refusal.hint)
 
 
+def _keep(request: HttpRequest, quote: RefundQuote) -> None:
+    """For the order's page: the reason that was typed, and the goods as they were ticked for this quote."""
+    fields = [("note", request.POST.get("note", ""))]
+    pieces = Counter[str]()
+    for line in quote.lines.select_related("line_item"):
+        key = f"{line.line_item.line_item_id}.{quote.action}"
+        pieces[key] += line.quantity
+        fields.append((f"reason.{key}", line.reason))
+    for key, count in pieces.items():
+        fields += [("pick", key), (f"quantity.{key}", str(count))]
+    keep(request, address=_staff_page(quote), fields=fields)
+
+
+def _staff_page(quote: RefundQuote) -> str:
+    return f"/staff/orders/{quote_path(quote.order.number, safe='')}/"
+
+
 def _where_to(request: HttpRequest, quote: RefundQuote, actor: Actor) -> str:
     """The customer's order page; for staff `next`, if it is one of our pages, else the order's page for staff."""
-    number = quote_path(quote.order.number, safe="")
     if actor.kind == "customer":
-        return f"/orders/{number}/"
-    return path_of_site(request.POST.get("next", ""), f"/staff/orders/{number}/")
+        return f"/orders/{quote_path(quote.order.number, safe='')}/"
+    return path_of_site(request.POST.get("next", ""), _staff_page(quote))

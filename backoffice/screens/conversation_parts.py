@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-from agent import assignment, canned, reading
+from agent import assignment, canned, presence, reading
 from agent.models import Conversation, ReadMark
 from agent.states import Author, ConversationState
 from backoffice.screens import receipt
@@ -29,7 +29,7 @@ class Reader:
 
 
 def side(request: HttpRequest, row: Conversation) -> dict[str, Any]:
-    """The order beside the talk, and what the page alone shows. What is about money is for those who may see it."""
+    """What stands beside the talk. What is about money is for those who may see it."""
     may = permissions_of(request.user)
     order = row.order
     context: dict[str, Any] = {
@@ -37,9 +37,8 @@ def side(request: HttpRequest, row: Conversation) -> dict[str, Any]:
         "lines": receipt.lines_of(order),
         "colleagues": assignment.colleagues(),
         "readers": readers(row),
-        "canned_replies": _canned(request, row) if row.state == ConversationState.OPEN else [],
+        "customer_seen": presence.last_seen(row.order_id, row.customer_id),
     }
-    context["inserted"] = _inserted(request, context["canned_replies"])
     if may["refunds"]:
         context |= {
             "price_rows": receipt.price_rows(order),
@@ -47,6 +46,12 @@ def side(request: HttpRequest, row: Conversation) -> dict[str, Any]:
             "offer_rows": rows_for_offer(row),
         }
     return context
+
+
+def ready_made(request: HttpRequest, row: Conversation) -> dict[str, Any]:
+    """The ready-made answers, and the one that the address puts into the field."""
+    replies = _canned(request, row) if row.state == ConversationState.OPEN else []
+    return {"canned_replies": replies, "inserted": _inserted(request, replies)}
 
 
 def readers(row: Conversation) -> list[Reader]:
@@ -93,7 +98,8 @@ def mark_read(request: HttpRequest, row: Conversation) -> None:
 
 
 def version(row: Conversation, others: list[reading.Colleague]) -> str:
-    """What the log shows, in short: it is sent again when this has changed."""
+    """What the log and what stands beside it show, in short: it is sent again when this has changed."""
     newest = row.notes.order_by("-pk").values_list("pk", flat=True).first()
     seen = [f"{each.name}{'*' if each.types else ''}" for each in others]
-    return "~".join([str(row.last_event), *([f"n{newest}"] if newest else []), *seen])
+    notes, assigned = ([f"n{newest}"] if newest else []), ([f"a{row.assignee_id}"] if row.assignee_id else [])
+    return "~".join([str(row.last_event), *notes, *assigned, *seen])

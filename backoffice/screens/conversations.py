@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
@@ -9,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from agent import canned, hand_off, people, presence, reading, selectors
+from agent import canned, hand_off, people, reading, selectors
 from agent.access import conversation_for_staff
 from agent.models import Conversation
 from agent.usage import dollars
@@ -34,9 +35,11 @@ def conversation(request: HttpRequest, conversation_id: int) -> HttpResponse:
     context = {
         "here": "queue",
         **conversation_parts.side(request, row),
+        **conversation_parts.ready_made(request, row),
         **inbox.beside(request, row.pk),
         **log_context(request, row),
-        "customer_seen": presence.last_seen(row.order_id, row.customer_id),
+        # As for the answer: a note by one of these forms is kept by the server.
+        "sent_notes": _tokens(row.notes.filter(staff=request.user.pk)),
     }
     context["turn_rows"] = trace.rows_of(context["turns"])
     return render(request, "staff/conversation.html", context)
@@ -53,7 +56,8 @@ def log(request: HttpRequest, conversation_id: int) -> HttpResponse:
         return HttpResponse(status=NOTHING_NEW)
     if request.GET.get("seen") == "1":
         conversation_parts.mark_read(request, row)
-    return render(request, "staff/_log_again.html", {**log_context(request, row, others), "again": True})
+    context = {**conversation_parts.side(request, row), **log_context(request, row, others), "again": True}
+    return render(request, "staff/_log_again.html", context)
 
 
 def log_context(
@@ -88,8 +92,12 @@ def log_context(
 
 def _sent_tokens(request: HttpRequest, row: Conversation) -> list[str]:
     """The forms by which the reader has answered here last: what they hold is sent, and need not be kept any longer."""
-    refs = row.messages.filter(staff=request.user.pk, client_ref__isnull=False).order_by("-pk")
-    return [(ref or "").rpartition(":")[2] for ref in refs.values_list("client_ref", flat=True)[:SENT_TOKENS]]
+    return _tokens(row.messages.filter(staff=request.user.pk))
+
+
+def _tokens(written: QuerySet[Any]) -> list[str]:
+    refs = written.filter(client_ref__isnull=False).order_by("-pk").values_list("client_ref", flat=True)
+    return [(ref or "").rpartition(":")[2] for ref in refs[:SENT_TOKENS]]
 
 
 def _step(request: HttpRequest, conversation_id: int, do: Any, said: str) -> HttpResponse:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
+from http import HTTPStatus
 from typing import Any, Concatenate, Final, ParamSpec
 from urllib.parse import urlsplit
 
@@ -10,12 +11,16 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 
+from backoffice.middleware import FROM_A_DIALOG
 from orders.actors import NotAllowed
 from orders.http import path_of_site
 
 Args = ParamSpec("Args")
 View = Callable[Concatenate[HttpRequest, Args], HttpResponse]
 AnyUser = User | AbstractBaseUser | AnonymousUser
+
+# Where to sign in again, told to a page whose session has ended.
+SIGN_IN: Final = "X-Sign-In"
 
 # A screen is open to whoever has any one of its permissions.
 QUEUE: Final = ("agent.answer_conversation",)
@@ -57,7 +62,7 @@ def staff_screen(permissions: tuple[str, ...]) -> Callable[[View[Args]], Callabl
         @wraps(view)
         def gated(request: HttpRequest, *args: Args.args, **kwargs: Args.kwargs) -> HttpResponse:
             if not request.user.is_authenticated:
-                return redirect_to_login(_page_of(request))
+                return _sign_in(request)
             if not may(request.user, permissions):
                 raise PermissionDenied
             try:
@@ -70,11 +75,29 @@ def staff_screen(permissions: tuple[str, ...]) -> Callable[[View[Args]], Callabl
     return decorate
 
 
+def _sign_in(request: HttpRequest) -> HttpResponse:
+    """A page is led to the sign-in. A part of a page that is open is refused: a script would follow, and put the
+    sign-in in its place. The page itself then says that the session has ended (static/js/ui/session.js)."""
+    if not _is_of_an_open_page(request):
+        return redirect_to_login(_page_of(request))
+    led = redirect_to_login(_open_page(request))
+    return HttpResponse(status=HTTPStatus.UNAUTHORIZED, headers={SIGN_IN: led["Location"]})
+
+
+def _is_of_an_open_page(request: HttpRequest) -> bool:
+    return "HX-Request" in request.headers or FROM_A_DIALOG in request.headers
+
+
 def _page_of(request: HttpRequest) -> str:
     """Where to go on after the sign-in: what was asked for, or the page of the form that was sent without a session."""
     if request.method in {"GET", "HEAD"}:
         return request.get_full_path()
-    page = urlsplit(request.headers.get("Referer", ""))
+    return _open_page(request)
+
+
+def _open_page(request: HttpRequest) -> str:
+    """The page that is before the reader, without what may be secret in its query; the front door if it is not ours."""
+    page = urlsplit(request.headers.get("HX-Current-URL") or request.headers.get("Referer", ""))
     return path_of_site(page.path if page.netloc == request.get_host() else "", "/")
 
 

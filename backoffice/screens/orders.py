@@ -6,6 +6,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -17,6 +18,7 @@ from backoffice.screens.gate import ORDERS, permissions_of, staff_screen
 from backoffice.screens.order_timeline import story_of
 from orders.access import order_for_staff
 from orders.address import anything_to_send
+from orders.kept_form import kept_form
 from orders.models import CustomerLink, Order, Payment
 from orders.states import PICKUP_METHODS
 from orders.store_credit import balance
@@ -33,7 +35,9 @@ EARLIER_REFUNDS = 5
 @staff_screen(ORDERS)
 def order_page(request: HttpRequest, number: str) -> HttpResponse:
     order = order_for_staff(request.user, number)
-    return render(request, "staff/order.html", order_context(request, order))
+    # A confirmation that was refused: the goods are ticked as they were, and the reason is still there.
+    refused = kept_form(request, reverse("staff-order", args=[number]))
+    return render(request, "staff/order.html", {**order_context(request, order, refused), "refused": refused})
 
 
 def order_context(request: HttpRequest, order: Order, form: QueryDict | None = None) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def quote(request: HttpRequest, number: str) -> HttpResponse:
     order = order_for_staff(request.user, number)
     asked = ask(request, order)
     if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "staff/_quote.html", {"order": order, **asked})
+        return render(request, "staff/_quote_again.html", {"order": order, **asked})
     return render(request, "staff/order.html", {**order_context(request, order, form=request.POST), **asked})
 
 

@@ -1,20 +1,22 @@
 """Refunds that need a person: what the provider refused, what is overdue, and where books differ."""
 
 from collections.abc import Callable
+from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from backoffice.screens import alerts, keyset, refund_rows
-from backoffice.screens.acting import act, next_path
+from backoffice.screens.acting import act, asked_next, next_path
+from backoffice.screens.forms import form_screen
 from backoffice.screens.gate import ELSEWHERE, REFUNDS, RETRY, staff_screen
 from orders.actors import Actor, staff_actor
 from orders.strict import validated
-from refunds import by_hand
+from refunds import by_hand, selectors
 from refunds.access import refund_for
 from refunds.attention import admit_failure, settle
 from refunds.deciding_bodies import ByHandBody
@@ -37,14 +39,35 @@ def _step(request: HttpRequest, refund_id: str, do: Callable[[Refund, Actor], ob
     return act(request, work, back=next_path(request, reverse("staff-order", args=[refund.order.number])))
 
 
-@require_POST
+def _asked(
+    request: HttpRequest, refund_id: str, do: Callable[[Refund, Actor, QueryDict], object], said: str, template: str
+) -> HttpResponse:
+    """As `_step`, from a form that shows the refund: a dialog, or a page of its own."""
+    refund = refund_for(request.user, refund_id)
+
+    def work(typed: QueryDict) -> str:
+        do(refund, staff_actor(request.user), typed)
+        return said % {"refund": refund.pk}
+
+    def context(_typed: QueryDict) -> dict[str, Any]:
+        # Read anew: what was refused may have moved meanwhile.
+        rows = refund_rows.with_attempts(selectors.refunds_of(refund.order)).filter(pk=refund.pk)
+        (row,) = refund_rows.rows_of(rows)
+        return {"here": "refunds", "row": row, "order": refund.order}
+
+    back = asked_next(request, reverse("staff-order", args=[refund.order.number]))
+    return form_screen(request, template=template, back=back, context=context, work=work)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
 @staff_screen(RETRY)
 def send_again(request: HttpRequest, refund_id: str) -> HttpResponse:
-    def do(refund: Refund, actor: Actor) -> None:
-        payment_id = request.POST.get("payment_id") or None
-        retry(refund_id=refund.pk, actor=actor, payment_id=payment_id, note=_note(request))
+    def do(refund: Refund, actor: Actor, typed: QueryDict) -> None:
+        payment_id, note = typed.get("payment_id") or None, typed.get("note", "")
+        retry(refund_id=refund.pk, actor=actor, payment_id=payment_id, note=note)
 
-    return _step(request, refund_id, do, _("%(refund)s is being sent once more."))
+    return _asked(request, refund_id, do, _("%(refund)s is being sent once more."), "staff/refund_retry.html")
 
 
 @require_POST
@@ -83,16 +106,18 @@ def failed_after_all(request: HttpRequest, refund_id: str) -> HttpResponse:
     return _step(request, refund_id, do, said)
 
 
-@require_POST
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
 @staff_screen(ELSEWHERE)
 def paid_by_hand(request: HttpRequest, refund_id: str) -> HttpResponse:
     """Somebody has given back in cash or by transfer what no machine could."""
 
-    def do(refund: Refund, actor: Actor) -> None:
-        told = {name: request.POST.get(name, "").strip() for name in ("external_ref", "note")}
+    def do(refund: Refund, actor: Actor, typed: QueryDict) -> None:
+        told = {name: typed.get(name, "").strip() for name in ("external_ref", "note")}
         by_hand.paid_by_hand(refund_id=refund.pk, actor=actor, **validated(ByHandBody, told))
 
-    return _step(request, refund_id, do, _("What was paid by hand of %(refund)s counts as paid."))
+    said = _("What was paid by hand of %(refund)s counts as paid.")
+    return _asked(request, refund_id, do, said, "staff/refund_by_hand.html")
 
 
 def _note(request: HttpRequest) -> str:

@@ -1,14 +1,18 @@
 """Goods that are sent in the place of others: what the warehouse has to send, and how it says that it has."""
 
-from django.http import Http404, HttpRequest, HttpResponse
+from collections.abc import Callable
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from backoffice.screens import keyset, replacement_rows
-from backoffice.screens.acting import act, next_path
+from backoffice.screens.acting import asked_next
+from backoffice.screens.forms import form_screen
 from backoffice.screens.gate import ORDERS, SHIPMENTS, staff_screen
 from orders.actors import staff_actor
 from refunds import replacements
@@ -37,37 +41,48 @@ def replacement_list(request: HttpRequest) -> HttpResponse:
     return render(request, "staff/replacements.html", context)
 
 
-@require_POST
+def _asked(request: HttpRequest, row: Replacement, work: Callable[[QueryDict], str], template: str) -> HttpResponse:
+    def context(_typed: QueryDict) -> dict[str, Any]:
+        # Read anew: somebody may have sent it meanwhile.
+        return {"here": "returns", "item": replacement_rows.everything().get(pk=row.pk)}
+
+    back = asked_next(request, reverse("staff-replacements"))
+    return form_screen(request, template=template, back=back, context=context, work=work)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
 @staff_screen(SHIPMENTS)
 def send(request: HttpRequest, replacement_id: str) -> HttpResponse:
     """Its parcel is made, with the number by which the customer can follow it."""
     row = _found(replacement_id)
 
-    def work() -> str:
+    def work(typed: QueryDict) -> str:
         sent = replacements.send(
             replacement_id=row.pk,
             actor=staff_actor(request.user),
-            carrier=request.POST.get("carrier", "").strip(),
-            tracking_number=request.POST.get("tracking_number", "").strip(),
-            note=request.POST.get("note", ""),
+            carrier=typed.get("carrier", "").strip(),
+            tracking_number=typed.get("tracking_number", "").strip(),
+            note=typed.get("note", ""),
         )
         return _("Replacement %(number)s is on its way.") % {"number": sent.pk}
 
-    return act(request, work, back=next_path(request, reverse("staff-replacements")))
+    return _asked(request, row, work, "staff/replacement_send.html")
 
 
-@require_POST
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
 @staff_screen(SHIPMENTS)
 def release(request: HttpRequest, replacement_id: str) -> HttpResponse:
     """It is not sent after all; the goods are the shop's again, and the customer's units are free for another way."""
     row = _found(replacement_id)
 
-    def work() -> str:
-        note = request.POST.get("note", "")
+    def work(typed: QueryDict) -> str:
+        note = typed.get("note", "")
         replacements.release(replacement_id=row.pk, actor=staff_actor(request.user), note=note)
         return _("Replacement %(number)s is not sent; the goods are back in stock.") % {"number": row.pk}
 
-    return act(request, work, back=next_path(request, reverse("staff-replacements")))
+    return _asked(request, row, work, "staff/replacement_release.html")
 
 
 def _found(replacement_id: str) -> Replacement:

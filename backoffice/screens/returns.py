@@ -9,13 +9,15 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from backoffice import words
 from backoffice.screens import keyset, return_rows
-from backoffice.screens.acting import act, kept_fields, next_path
+from backoffice.screens.acting import act, asked_next, next_path
+from backoffice.screens.forms import form_screen
 from backoffice.screens.gate import ORDERS, REDEEM, SHIPMENTS, staff_screen
 from orders.actors import Actor, staff_actor
+from orders.kept_form import kept_form
 from refunds import returns
 from refunds.acceptance import accept as accept_goods
 from refunds.access import find
@@ -72,7 +74,7 @@ def return_page(request: HttpRequest, return_id: str) -> HttpResponse:
 
 def return_context(request: HttpRequest, item: Return) -> dict[str, Any]:
     replacement = getattr(item, "replacement", None)
-    typed = kept_fields(request, reverse("staff-return-receive", args=[item.pk]))
+    typed = kept_form(request, reverse("staff-return-receive", args=[item.pk]))
     steps = list(return_rows.steps_of(item))
     came = [step.at for step in steps if step.action == f"return.{item.state}"]
     return {
@@ -163,10 +165,21 @@ def withdraw(request: HttpRequest, return_id: str) -> HttpResponse:
     return _step(request, return_id, do, _("%(number)s is withdrawn: the customer keeps the goods."))
 
 
-@require_POST
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
 @staff_screen(SHIPMENTS)
 def reject(request: HttpRequest, return_id: str) -> HttpResponse:
-    def do(actor: Actor, note: str) -> Return:
-        return returns.reject(return_id=return_id, actor=actor, note=note)
+    """A no, with its reason; asked for with the goods before one's eyes."""
+    _return(Return.objects.all(), return_id)
 
-    return _step(request, return_id, do, _("%(number)s is not taken back; the goods count as delivered again."))
+    def work(typed: QueryDict) -> str:
+        returns.reject(return_id=return_id, actor=staff_actor(request.user), note=typed.get("note", ""))
+        return _("%(number)s is not taken back; the goods count as delivered again.") % {"number": return_id}
+
+    return form_screen(
+        request,
+        template="staff/return_reject.html",
+        back=asked_next(request, reverse("staff-return", args=[return_id])),
+        context=lambda _typed: return_context(request, _return(return_rows.everything(), return_id)),
+        work=work,
+    )

@@ -17,9 +17,9 @@ from agent.states import CardState
 from agent.words import HAND_OFF_REASONS
 from backoffice import chat_text, words
 from backoffice.admin_places import Place, places
-from backoffice.screens.acting import kept_fields
 from backoffice.screens.card_words import button_addresses, moment_said, reason_words
 from orders.admin_links import subject_name
+from orders.kept_form import kept_form
 from orders.models import AuditEvent
 from orders.money import format_money
 from orders.prose import aside, listed, sentences
@@ -225,13 +225,14 @@ def replacement_tone(state: str) -> str:
 @register.simple_tag(takes_context=True)
 def was_refused(context: template.Context, address: str) -> bool:
     """Whether the form that sends to `address` was refused just before: then it is shown unfolded."""
-    return kept_fields(context["request"], address) is not None
+    return kept_form(context["request"], address) is not None
 
 
 @register.simple_tag(takes_context=True)
 def kept(context: template.Context, address: str, name: str, default: str = "") -> str:
     """What was typed in the field `name` of the form that sends to `address`, if it was refused just before."""
-    return (kept_fields(context["request"], address) or {}).get(name, default)
+    form = kept_form(context["request"], address)
+    return default if form is None else form.get(name, default)
 
 
 @register.filter

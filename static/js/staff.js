@@ -1,29 +1,24 @@
 // Small help on staff screens; every form works without it.
 import "./ui/dialog.js";
 import "./ui/keys.js";
+import "./ui/live.js";
+import "./ui/session.js";
 import "./ui/toast.js";
 import "./staff/counts.js";
 
-// A live part that could not be fetched says so where it stands, instead of showing something stale.
+// A live part that could not be fetched says so where it stands, instead of showing something stale. Where only the
+// session has ended, what is there stays, and ui/session.js says how to go on.
 const failed = document.querySelector("[data-failed-words]")?.dataset.failedWords;
 for (const kind of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
   document.body.addEventListener(kind, (event) => {
-    const target = event.detail.target;
-    if (!failed || !target?.matches("[data-live]")) return;
+    const { target, xhr } = event.detail;
+    if (!failed || xhr?.status === 401 || !target?.matches("[data-live]")) return;
     const notice = Object.assign(document.createElement("p"), { className: "notice tone-bad", textContent: failed });
     notice.setAttribute("role", "alert");
     target.replaceChildren(notice);
+    target.dataset.failed = "";
   });
 }
-
-// What was unfolded stays unfolded when a live part is replaced.
-let unfolded = [];
-document.body.addEventListener("htmx:beforeSwap", (event) => {
-  unfolded = [...event.detail.target.querySelectorAll("details[open][id]")].map((each) => each.id);
-});
-document.body.addEventListener("htmx:afterSwap", () => {
-  for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
-});
 
 // Changing a quantity or a reason means that line: tick it.
 document.body.addEventListener("input", (event) => {

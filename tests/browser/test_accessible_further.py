@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import expect
 
 from backoffice.local.stack import Stack
 from tests.browser.orders_for_tests import another_5531
@@ -95,6 +96,11 @@ def test_a_file_while_it_is_written_and_when_it_is_there(visit: Open, stack: Sta
     desk.page.goto(f"/staff/exports/{export['id']}/")
     desk.sees(desk.page.get_by_role("progressbar"))
     check(desk)
+    cancel = desk.page.get_by_role("button", name="取消")
+    cancel.focus()
+    rows(stack, "update backoffice_export set rows_done = 2222 where id = %s", export["id"])
+    desk.sees(desk.page.get_by_text("2,222"))
+    expect(cancel).to_be_focused()
     rows(stack, "update backoffice_export set state = 'done', rows_done = 4000 where id = %s", export["id"])
     desk.sees(desk.page.get_by_role("link", name="下載"))
     check(desk)

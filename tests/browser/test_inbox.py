@@ -8,7 +8,7 @@ from backoffice.local.stack import Stack
 from tests.browser.orders_for_tests import another_5531
 from tests.browser.test_accessible import check
 from tests.browser.visit import WAIT, Visit
-from tests.flows.chat import paid_out
+from tests.flows.chat import paid_out, say
 from tests.stack import Visitor, wait_until
 
 Open = Callable[..., Visit]
@@ -38,8 +38,10 @@ def test_an_inbox_that_is_open_hears_of_who_needs_a_person_and_is_walked_by_keys
         staff.page.keyboard.press("j")
         if row.evaluate("(node) => node === document.activeElement"):
             break
-    staff.page.keyboard.press("Enter")
-    staff.page.wait_for_url("**/staff/conversations/*/")
+    staff.page.keyboard.press("r")
+    expect(staff.page.locator("#reply")).to_be_focused()
+    staff.page.go_back()
+    row.focus()
     staff.page.keyboard.press("t")
     staff.sees(staff.page.get_by_role("button", name="Give back to the assistant"))
     staff.page.keyboard.press("r")
@@ -49,10 +51,28 @@ def test_an_inbox_that_is_open_hears_of_who_needs_a_person_and_is_walked_by_keys
     expect(staff.page.locator("#note")).to_be_focused()
     staff.page.keyboard.type(NOTE)
     check(staff)
+    staff.page.get_by_role("button", name="Assign", exact=True).click()
+    staff.sees(staff.page.locator(".toast"))
+    expect(staff.page.locator("#note")).to_have_value(NOTE)
     staff.page.get_by_role("button", name="Keep the note").click()
     staff.sees(staff.page.locator(".talk-note").filter(has_text=NOTE))
+    expect(staff.page.locator("#note")).to_have_value("")
+    with Visitor(stack, "ming") as ming:
+        for name in ("inbox-beside-1", "inbox-beside-2"):
+            say(ming, another_5531(stack, name), "hello")
+    walked_beside_a_conversation(staff)
     staff.shoot("35-conversation-desk")
     assert staff.problems == []
+
+
+def walked_beside_a_conversation(staff: Visit) -> None:
+    """From the row of the open conversation on, one row with each press."""
+    staff.page.goto("/staff/?state=all")
+    staff.page.locator(".queue-row").first.click()
+    staff.page.wait_for_url("**/staff/conversations/*/")
+    for number in (1, 2):
+        staff.page.keyboard.press("j")
+        expect(staff.page.locator("#beside .queue-row").nth(number)).to_be_focused()
 
 
 def test_colleagues_see_each_other_and_what_is_typed_stays_while_things_change(visit: Open, stack: Stack) -> None:
@@ -68,10 +88,12 @@ def test_colleagues_see_each_other_and_what_is_typed_stays_while_things_change(v
     staff.page.locator("#reply").fill("Half a sen")
     ming.write("Are you there?")
     expect(staff.page.locator("#log")).to_contain_text("Are you there?", timeout=WAIT)
+    staff.page.locator("#facts summary").click()
     supervisor.page.locator("#note-fold summary").click()
     supervisor.page.locator("#note").fill(NOTE)
     supervisor.page.get_by_role("button", name="Keep the note").click()
     expect(staff.page.locator("#log")).to_contain_text(NOTE, timeout=WAIT)
+    expect(staff.page.locator("#facts")).to_have_attribute("open", "")
     assert staff.page.locator("#reply").input_value() == "Half a sen"
     assert NOTE not in (ming.page.content())
     assert staff.problems == supervisor.problems == ming.problems == []
@@ -100,8 +122,12 @@ def test_a_refund_is_offered_from_the_conversation_and_the_customers_press_pays_
     staff.sees(staff.page.locator("#offer-quote [data-amount='230']"))
     check(staff)
     staff.page.get_by_role("button", name="Put it on the customer's page").click()
+    staff.page.locator("#offer summary").click()
+    staff.page.locator("#offer").get_by_role("checkbox", name="耳機殼").check()
     ming.press(ming.sees(ming.card("refund")), "Confirm refund NT$230")
     wait_until(lambda: paid_out(stack, number) == [230])
     expect(staff.page.locator(".talk-card .badge.tone-good")).to_be_visible(timeout=WAIT)
+    expect(staff.page.locator("#talk-order .icon + .badge")).to_be_visible(timeout=WAIT)
+    expect(staff.page.locator("#offer").get_by_role("checkbox", name="耳機殼")).to_be_checked()
     staff.shoot("36-offered")
     assert staff.problems == ming.problems == []

@@ -1,6 +1,7 @@
 """Two colleagues before one conversation: the form of an answer follows who answers, and what was typed stays."""
 
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Request, Route, expect
 
@@ -101,6 +102,10 @@ def test_what_was_typed_outlives_a_session_that_ends_before_it_is_sent_and_is_it
     field, send = desk.page.locator("#reply"), desk.page.get_by_role("button", name="送出")
     field.fill(TYPED)
     desk.page.context.clear_cookies(name="sessionid")
+    sign_in = desk.page.locator(".signed-out a")
+    expect(sign_in).to_have_attribute("href", f"/accounts/login/?next={urlsplit(address).path}", timeout=WAIT)
+    expect(desk.page.locator("#log")).to_contain_text("你好")
+    expect(desk.page.locator("#content #id_username")).to_have_count(0)
     send.click()
     desk.page.wait_for_url("**/accounts/login/**")
 
@@ -128,6 +133,14 @@ def test_an_answer_that_arrived_though_nothing_came_back_is_not_sent_twice(visit
     conversation_of(desk, number)
     address = desk.page.url
     field, send = desk.page.locator("#reply"), desk.page.get_by_role("button", name="送出")
+
+    log, news = desk.page.locator("#log"), "(log) => log.dispatchEvent(new Event('news'))"
+    desk.page.route("**/log/**", lambda route: route.abort())
+    log.evaluate(news)
+    desk.sees(log.get_by_role("alert"))
+    desk.page.unroute("**/log/**")
+    log.evaluate(news)
+    expect(log).to_contain_text("你好")
 
     def broken(route: Route) -> None:
         if arrives:

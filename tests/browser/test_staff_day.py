@@ -23,8 +23,8 @@ def test_staff_tick_the_case_see_the_same_230_and_confirm_with_a_reason(visit: O
     expect(quote).to_contain_text("NT$230")
     expect(quote).to_contain_text("滿 1,500 折 150")
     staff.shoot("11-staff-quote")
-    quote.get_by_role("textbox").fill("顧客來電要求取消")
-    quote.get_by_role("button", name="確認退款 NT$230").click()
+    staff.page.locator("#quote-note").fill("顧客來電要求取消")
+    staff.page.get_by_role("button", name="確認退款 NT$230").click()
     wait_until(lambda: (refund_of(stack, number) or {}).get("state") == "succeeded")
     assert paid_out(stack, number) == [230]
     staff.page.goto(f"/staff/orders/{number}/")

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from backoffice.local.stack import Stack
 from orders.tests.factories import line_body
 from tests.browser.orders_for_tests import another_5531, order_of_ming
-from tests.browser.test_accessible import confirm
+from tests.browser.test_accessible import check, confirm
 from tests.browser.visit import Visit
 from tests.flows.chat import paid_out
 from tests.stack import Visitor, rows, wait_until
@@ -23,6 +23,23 @@ def approval_of(stack: Stack, number: str) -> str:
         number,
     )
     return str(asked["id"])
+
+
+def the_session_ends_and_begins_anew(supervisor: Visit) -> None:
+    """What was typed in the dialog stands there before, between and after: first nobody answers, then the sign-in."""
+    page, dialog = supervisor.page, supervisor.page.locator("dialog[open]")
+    page.route("**/reject/", lambda route: route.abort())
+    page.keyboard.press("Enter")
+    expect(dialog.get_by_role("alert")).to_contain_text("沒有收到回應")
+    page.unroute("**/reject/")
+    page.context.clear_cookies(name="sessionid")
+    dialog.get_by_role("button", name="駁回").press("Enter")
+    sign_in = dialog.get_by_role("link", name="在新分頁登入")
+    expect(sign_in).to_have_attribute("href", "/accounts/login/?next=/staff/approvals/")
+    expect(dialog.get_by_role("textbox", name="原因")).to_have_value(REASON)
+    other = Visit(page.context.new_page(), device=supervisor.device, screens=supervisor.screens)
+    other.sign_in("supervisor")
+    dialog.get_by_role("button", name="駁回").focus()
 
 
 def test_one_is_approved_and_paid_one_is_rejected_and_the_asker_reads_why(visit: Open, stack: Stack) -> None:
@@ -43,11 +60,14 @@ def test_one_is_approved_and_paid_one_is_rejected_and_the_asker_reads_why(visit:
     first.get_by_role("link", name="核准 NT$25,000").click()
     dialog.get_by_role("button", name="核准 NT$25,000").click()
     expect(first).to_have_count(0)
+    supervisor.sees(page.locator(".toast").filter(has_text="NT$25,000"))
     wait_until(lambda: paid_out(stack, large) == [25000])
     second.get_by_role("link", name="駁回").press("Enter")
     expect(dialog.get_by_role("textbox", name="原因")).to_be_focused()
     page.keyboard.type(REASON)
+    check(supervisor)
     page.keyboard.press("Tab")
+    the_session_ends_and_begins_anew(supervisor)
     page.keyboard.press("Enter")
     expect(second).to_have_count(0)
     page.goto("/staff/approvals/?all=1")

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from backoffice.local.stack import Stack
 from tests.browser.orders_for_tests import another_5531
-from tests.browser.test_accessible import grave
+from tests.browser.test_accessible import check, grave
 from tests.browser.visit import WAIT, Visit
 from tests.flows.chat import paid_out
 from tests.stack import rows, wait_until
@@ -55,10 +55,10 @@ def test_a_refund_is_confirmed_and_a_compensation_proposed_without_a_mouse(visit
     page.goto(f"/staff/orders/{number}/")
     staff.tab_to(page.get_by_label("耳機殼 CASE"))
     keys.press("Space")
-    quote = staff.sees(page.locator("[data-quote]"))
-    staff.tab_to(quote.get_by_role("textbox"))
+    staff.sees(page.locator("[data-quote]"))
+    staff.tab_to(page.locator("#quote-note"))
     keys.type("顧客來電要求取消")
-    staff.tab_to(quote.get_by_role("button", name="確認退款 NT$230"))
+    staff.tab_to(page.get_by_role("button", name="確認退款 NT$230"))
     keys.press("Enter")
     wait_until(lambda: paid_out(stack, number) == [230])
 
@@ -68,18 +68,27 @@ def test_a_refund_is_confirmed_and_a_compensation_proposed_without_a_mouse(visit
     dialog = staff.sees(page.locator("dialog[open]"))
     expect(dialog.get_by_role("button", name="關閉")).to_be_visible()
     expect(dialog.locator("#amount")).to_be_focused()
-    keys.type("100")
+    page.mouse.click(5, 5)
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    keys.press("Enter")
+    expect(dialog.locator("#amount")).to_be_focused()
+    keys.type("12")
+    check(staff)
+    page.mouse.click(5, 5)
+    expect(dialog).to_be_visible()
     keys.press("Escape")
     expect(page.locator("dialog[open]")).to_have_count(0)
     expect(link).to_be_focused()
     keys.press("Enter")
-    expect(dialog.locator("#amount")).to_be_focused()
-    keys.type("120")
+    expect(dialog.locator("#amount")).to_have_value("12")
+    keys.press("End")
+    keys.type("0")
     keys.press("Tab")
     keys.type("配送延遲致歉")
     staff.tab_to(dialog.get_by_role("button", name="提出"))
     keys.press("Enter")
     expect(page.locator("section", has=page.locator("#approvals-title"))).to_contain_text("配送延遲致歉")
+    staff.sees(page.locator(".toast").filter(has_text="NT$120"))
     asked = "select a.amount from refunds_approval a join orders_order o on o.id = a.order_id where o.number = %s"
     assert rows(stack, asked, number) == [{"amount": 120}]
     assert staff.problems == []

@@ -225,6 +225,14 @@ def test_a_decision_is_asked_for_with_what_it_is_about_and_leads_back_to_where_i
     assert 'href="//elsewhere.example/' not in elsewhere
 
 
+def test_a_dialog_is_told_where_to_go_on_and_what_was_done_is_said_there() -> None:
+    path = f"/staff/approvals/{large_refund().approval.pk}/approve/"
+    supervisor = signed_in("supervisor", language="en")
+    answer = supervisor.post(path, {"reason": ""}, headers={"X-Dialog": "1"})
+    assert (answer.status_code, answer["X-Dialog-Next"]) == (204, "/staff/approvals/")
+    assert "Approved: NT$25,000." in text_of(supervisor.get("/staff/approvals/"))
+
+
 @pytest.mark.parametrize("way", ["approve", "reject"])
 def test_what_is_decided_or_ones_own_has_no_form(way: str) -> None:
     own = proposed(cast.order_5531(), by="supervisor")

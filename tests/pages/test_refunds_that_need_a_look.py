@@ -69,8 +69,10 @@ def test_another_payment_with_enough_left_can_take_it() -> None:
     refund = refused(order, (2, 1, "changed_mind"))
     credit = cast.payment(order, 2)
     staff = signed_in("staff")
-    assert f'<option value="{credit.pk}">' in text_of(staff.get("/staff/orders/9101/"))
-    staff.post(f"/staff/refunds/{refund.pk}/retry/", {"payment_id": credit.pk})
+    retry = f"/staff/refunds/{refund.pk}/retry/"
+    assert f'href="{retry}?next=/staff/orders/9101/"' in text_of(staff.get("/staff/orders/9101/"))
+    assert f'<option value="{credit.pk}">' in text_of(staff.get(retry))
+    staff.post(retry, {"payment_id": credit.pk})
     assert refund.allocations.get().payment == credit
 
 
@@ -79,7 +81,7 @@ def test_a_payment_that_cannot_take_it_is_not_offered_and_is_refused_in_words() 
     refund = refused(order, (1, 1, "changed_mind"))
     credit = cast.payment(order, 2)
     staff = signed_in("staff")
-    assert f'value="{credit.pk}"' not in text_of(staff.get("/staff/orders/9102/"))
+    assert f'value="{credit.pk}"' not in text_of(staff.get(f"/staff/refunds/{refund.pk}/retry/"))
     answer = staff.post(f"/staff/refunds/{refund.pk}/retry/", {"payment_id": credit.pk}, follow=True)
     assert "無法退回 NT$500" in text_of(answer)
     refund.refresh_from_db()
@@ -140,9 +142,10 @@ def test_what_a_person_has_paid_by_hand_is_booked_with_its_number_by_those_who_m
     staff, supervisor = signed_in("staff"), signed_in("supervisor")
     assert by_hand not in text_of(staff.get("/staff/refunds/"))
     assert staff.post(by_hand).status_code == 403
-    page = text_of(supervisor.post(by_hand, {"external_ref": "", "note": "現金退還"}, follow=True))
-    assert 'value="現金退還"' in page
-    assert '<details class="reject" open>' in page
+    assert f'href="{by_hand}?next=/staff/refunds/"' in text_of(supervisor.get("/staff/refunds/"))
+    answer = supervisor.post(by_hand, {"external_ref": "", "note": "現金退還"})
+    assert answer.status_code == 400
+    assert ">現金退還</textarea>" in text_of(answer)
     supervisor.post(by_hand, {"external_ref": "收據 17", "note": "現金退還"})
     refund.refresh_from_db()
     assert (refund.state, refund.external_ref) == (RefundState.SUCCEEDED, "收據 17")

@@ -270,11 +270,16 @@ def test_counts_that_do_not_come_to_what_was_announced_are_refused_and_kept_as_t
     assert 'value="數量有誤"' not in text_of(warehouse.get(f"/staff/returns/{back.pk}/"))
 
 
-def test_a_refusal_without_its_reason_opens_the_form_again() -> None:
+def test_a_refusal_is_asked_for_with_the_goods_and_without_its_reason_the_form_comes_again() -> None:
     back = three_on_their_way("9021")
-    warehouse = signed_in("warehouse")
-    page = text_of(warehouse.post(f"/staff/returns/{back.pk}/reject/", {"note": " "}, follow=True))
-    assert '<details class="reject" open>' in page
+    warehouse, reject = signed_in("warehouse"), f"/staff/returns/{back.pk}/reject/"
+    assert f'data-dialog href="{reject}"' in text_of(warehouse.get(f"/staff/returns/{back.pk}/"))
+    assert "× 3" in text_of(warehouse.get(reject))
+    answer = warehouse.post(reject, {"note": " "})
+    assert answer.status_code == 400
+    assert 'aria-invalid="true"' in text_of(answer)
+    warehouse.post(reject, {"note": "已拆封使用"})
+    assert f'action="{reject}"' not in text_of(warehouse.get(reject)), "what is over has no form"
 
 
 def test_the_customer_reads_what_was_found_of_the_goods() -> None:

@@ -98,6 +98,16 @@ def test_without_a_script_the_page_comes_back_with_the_quote_and_the_ticks() -> 
     assert 'value="shop_cancelled" selected' in page
 
 
+def test_a_confirmation_that_is_refused_leaves_the_reason_and_the_ticks_and_only_once() -> None:
+    cast.order_5531()
+    staff, too_long = signed_in("staff"), "長" * 1001
+    tick(staff, "5531", "li_2.cancel", reason="shop_cancelled")
+    refused, again = text_of(confirm(staff, too_long)), text_of(staff.get("/staff/orders/5531/"))
+    kept = (f"{too_long}</textarea>", 'id="pick-li_2.cancel" checked', 'value="shop_cancelled" selected', '"load, ')
+    assert [part in refused for part in kept] == [True] * len(kept)
+    assert [part in again for part in kept] == [False] * len(kept)
+
+
 def confirm(browser: Client, note: str) -> Any:
     quote = RefundQuote.objects.order_by("-created_at")[0]
     form = {"note": note, "next": "/staff/orders/5531/"}

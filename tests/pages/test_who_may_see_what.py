@@ -49,6 +49,25 @@ def test_a_stranger_is_asked_to_sign_in_and_led_back(path: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("headers", "leads_to"),
+    [
+        (
+            {"HX-Request": "true", "HX-Current-URL": "http://testserver/staff/conversations/1/?q=1"},
+            "/staff/conversations/1/",
+        ),
+        ({"HX-Request": "true", "HX-Current-URL": "https://elsewhere.example/staff/"}, "/"),
+        ({"X-Dialog": "1", "Referer": "http://testserver/staff/approvals/"}, "/staff/approvals/"),
+    ],
+)
+def test_an_open_page_whose_session_has_ended_gets_no_sign_in_put_into_it(
+    headers: dict[str, str], leads_to: str
+) -> None:
+    answer = stranger().get("/staff/conversations/1/log/", headers=headers)
+    assert (answer.status_code, answer.content) == (401, b"")
+    assert answer["X-Sign-In"] == f"/accounts/login/?next={leads_to}"
+
+
+@pytest.mark.parametrize(
     ("name", "path"),
     [
         ("staff", "/staff/orders/5531/pack/"),

@@ -4,6 +4,7 @@ import { richNodes } from "../chat/rich.js";
 import { Stream } from "../chat/stream.js";
 import "./answer.js";
 import "./desk.js";
+import "./note.js";
 
 const GATHER = 150;
 const place = document.getElementById("draft");

@@ -1,10 +1,11 @@
-// Around the talk: who writes and who looks is told with each question for news, ready-made answers go into the field,
-// and a note that is unfolded is ready to be written.
+// Around the talk: who writes and who looks is told with each question for news, ready-made answers go into the field.
 const field = () => document.querySelector("#answer textarea:not([readonly])");
 
 document.body.addEventListener("htmx:configRequest", ({ detail }) => {
   if (detail.elt.id !== "log") return;
   if (field()?.value.trim()) detail.parameters.typing = "1";
+  // What it showed is gone: it has to come again, also if nothing is new.
+  if ("failed" in detail.elt.dataset) detail.parameters.after = "";
   if (!document.hidden) detail.parameters.seen = "1";
 });
 
@@ -19,5 +20,5 @@ document.addEventListener("click", (event) => {
   place.focus();
 });
 
-const fold = document.getElementById("note-fold");
-fold?.addEventListener("toggle", () => fold.open && fold.querySelector("textarea").focus());
+// `r` in the inbox leads here.
+if (location.hash === "#reply") field()?.focus();

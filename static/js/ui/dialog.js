@@ -1,9 +1,18 @@
 // A link with `data-dialog` opens the form it leads to over the page. Without scripts it is a page of its own.
 //
-// The form's page is fetched and its <main> put into one <dialog>. A form sent from there is sent by fetch: a
-// redirect means that it is done, anything else is the form again with what was wrong.
+// The form's page is fetched and its <main> put into one <dialog>. A form sent from there is sent by fetch: an answer
+// that names a next page means that it is done, anything else is the form again with what was wrong. What was typed
+// outlives everything but that: closing the dialog, a session that has ended, a connection that breaks.
+import { saySignedOut, signedOut } from "./session.js";
+import { words } from "./words.js";
+
+const HEADERS = { "X-Dialog": "1" };
+const FIELDS = "input:not([type=hidden]), select, textarea";
 
 let dialog;
+let opener = "";
+// What was typed and not sent, by the link that opens the form.
+const unsent = new Map();
 
 function frame() {
   if (dialog) return dialog;
@@ -14,15 +23,52 @@ function frame() {
   dialog.querySelector("[data-close]").setAttribute("aria-label", document.body.dataset.closeWord);
   dialog.querySelector("h2").id = "dialog-title";
   dialog.addEventListener("click", (event) => {
-    const back = event.target.closest("[data-close], a[data-back]");
-    if (event.target === dialog || back) {
-      event.preventDefault();
-      dialog.close();
-    }
+    if (!event.target.closest("[data-close], a[data-back]")) return;
+    event.preventDefault();
+    dialog.close();
   });
+  closeBesideIt();
+  dialog.addEventListener("input", keep);
+  dialog.addEventListener("change", keep);
   dialog.addEventListener("submit", send);
   document.body.append(dialog);
   return dialog;
+}
+
+// A press beside the dialog closes it, if it began and ended there and nothing would be left behind.
+function closeBesideIt() {
+  let beganBeside = false;
+  const beside = ({ clientX: x, clientY: y, target }) => {
+    const box = dialog.getBoundingClientRect();
+    return target === dialog && (x < box.left || x > box.right || y < box.top || y > box.bottom);
+  };
+  dialog.addEventListener("pointerdown", (event) => (beganBeside = beside(event)));
+  dialog.addEventListener("pointerup", (event) => {
+    if (beganBeside && beside(event) && !unsent.has(opener)) dialog.close();
+  });
+}
+
+const fields = () => [...dialog.querySelectorAll(FIELDS)].filter((field) => field.name);
+const isTicked = (field) => field.type === "checkbox" || field.type === "radio";
+
+function keep() {
+  unsent.set(
+    opener,
+    fields().map((field) => ({ name: field.name, value: field.value, checked: field.checked })),
+  );
+}
+
+function restore() {
+  const typed = unsent.get(opener) ?? [];
+  for (const field of fields()) {
+    const known = typed.find(({ name, value }) => name === field.name && (!isTicked(field) || value === field.value));
+    if (!known) continue;
+    const same = isTicked(field) ? field.checked === known.checked : field.value === known.value;
+    if (same) continue;
+    if (isTicked(field)) field.checked = known.checked;
+    else field.value = known.value;
+    field.dispatchEvent(new Event(field.type === "search" ? "input" : "change", { bubbles: true }));
+  }
 }
 
 function show(html, address) {
@@ -36,7 +82,33 @@ function show(html, address) {
   for (const form of body.querySelectorAll("form:not([action])")) form.action = address;
   window.htmx?.process(body);
   if (!box.open) box.showModal();
-  body.querySelector("[autofocus], [aria-invalid=true], input:not([type=hidden]), select, textarea")?.focus();
+  body.querySelector(`[autofocus], [aria-invalid=true], ${FIELDS}`)?.focus();
+}
+
+// Why nothing came of it, above the form, which stays as it is.
+function say(notice) {
+  dialog.querySelector(".dialog-body > .unsent")?.remove();
+  if (typeof notice === "string") {
+    const said = Object.assign(document.createElement("p"), { textContent: notice });
+    notice = Object.assign(document.createElement("div"), { className: "notice tone-bad" });
+    notice.setAttribute("role", "alert");
+    notice.append(said);
+  }
+  notice.classList.add("unsent");
+  dialog.querySelector(".dialog-body").prepend(notice);
+}
+
+// To the link that opened it, or the one that has come in its place meanwhile.
+function comeBack(link) {
+  const again = `a[data-dialog][href="${CSS.escape(link.getAttribute("href"))}"]`;
+  (link.isConnected ? link : document.querySelector(again))?.focus();
+}
+
+function goOn(next) {
+  const address = new URL(next, location.href);
+  if (address.href.split("#")[0] !== location.href.split("#")[0]) return location.assign(address);
+  history.replaceState(history.state, "", address);
+  location.reload();
 }
 
 async function send(event) {
@@ -47,17 +119,24 @@ async function send(event) {
   const buttons = [...form.querySelectorAll("button")];
   for (const button of buttons) button.disabled = true;
   try {
-    const answer = await fetch(form.action, { method: "POST", body, headers: { "X-Dialog": "1" } });
-    if (answer.redirected) {
-      const same = answer.url.split("#")[0] === location.href.split("#")[0];
-      return same ? location.reload() : location.assign(answer.url);
-    }
-    show(await answer.text(), form.action);
+    const answer = await fetch(form.action, { method: "POST", body, headers: HEADERS });
+    await told(answer, form.action);
   } catch {
-    form.submit(); // the browser's own page says what is wrong with the connection
+    say(words("noAnswer"));
   } finally {
     for (const button of buttons) button.disabled = false;
   }
+}
+
+async function told(answer, address) {
+  const next = answer.headers.get("X-Dialog-Next");
+  const signIn = answer.headers.get("X-Sign-In");
+  if (next) {
+    unsent.delete(opener);
+    goOn(next);
+  } else if (signIn) say(signedOut(signIn));
+  else if (answer.status === 403 || answer.status >= 500) say(words(answer.status === 403 ? "refused" : "noAnswer"));
+  else show(await answer.text(), address);
 }
 
 document.addEventListener("click", async (event) => {
@@ -65,10 +144,14 @@ document.addEventListener("click", async (event) => {
   if (!link || event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
   event.preventDefault();
   try {
-    const answer = await fetch(link.href, { headers: { "X-Dialog": "1" } });
-    if (!answer.ok || answer.redirected) return location.assign(link.href);
+    const answer = await fetch(link.href, { headers: HEADERS });
+    const signIn = answer.headers.get("X-Sign-In");
+    if (signIn) return saySignedOut(signIn);
+    if (answer.status !== 200 || answer.redirected) return location.assign(link.href);
+    opener = link.href;
     show(await answer.text(), link.href);
-    dialog.addEventListener("close", () => link.focus(), { once: true });
+    restore();
+    dialog.addEventListener("close", () => comeBack(link), { once: true });
   } catch {
     location.assign(link.href);
   }

@@ -1,5 +1,5 @@
 // Keys for those who work here all day. A list with `data-rows` is walked with j and k; `data-key` names a control's key;
-// of several, the one in the `data-item` that one is in.
+// of several, the one in the `data-item` that one is in, and in a list what its row names.
 
 const typing = (node) => node?.closest("input, textarea, select, [contenteditable]");
 
@@ -10,17 +10,34 @@ function rows() {
 function walk(step) {
   const all = rows();
   if (!all.length) return;
-  const at = all.findIndex((row) => row === document.activeElement || row.getAttribute("aria-current"));
+  const here = all.indexOf(document.activeElement);
+  const at = here < 0 ? all.findIndex((row) => row.getAttribute("aria-current")) : here;
   const next = at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, at + step));
   all[next].focus();
   all[next].scrollIntoView({ block: "nearest" });
+}
+
+// What a key does to the row that one is on, where the page has nothing for that key: `data-opens-r` leads somewhere,
+// `data-sends-t` is where the page's #row-form is sent to, from the colleague in `data-from`, if any.
+function pressRow(key) {
+  const row = document.activeElement?.closest("[data-row]");
+  const opens = row?.getAttribute(`data-opens-${key}`);
+  const sends = row?.getAttribute(`data-sends-${key}`);
+  if (opens) location.assign(opens);
+  else if (sends) {
+    const form = document.getElementById("row-form");
+    form.action = sends;
+    form.elements.from.value = row.dataset.from;
+    form.requestSubmit();
+  }
+  return Boolean(opens || sends);
 }
 
 function press(key) {
   const here = document.activeElement?.closest("[data-item]");
   const all = [...document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)].filter((node) => node.offsetParent);
   const target = all.find((node) => here?.contains(node)) ?? all[0];
-  if (!target) return false;
+  if (!target) return /^[a-z]$/.test(key) && pressRow(key);
   if (target.matches("input, textarea")) target.focus();
   else target.click();
   return true;

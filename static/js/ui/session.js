@@ -1,0 +1,45 @@
+// A session that has ended takes nothing from an open page: what is there stays, and the page says how to go on. The
+// sign-in opens beside it; afterwards this page goes on where it was, with the token that the new session knows.
+import { words } from "./words.js";
+
+const TOKEN = "csrfmiddlewaretoken";
+
+function cookie(name) {
+  return document.cookie.split("; ").find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1);
+}
+
+// The forms of a page that is older than the sign-in hold a token that is none any more.
+function renew(form) {
+  const field = form?.elements?.namedItem?.(TOKEN);
+  const token = cookie("csrftoken");
+  if (field && token) field.value = token;
+}
+document.addEventListener("submit", (event) => renew(event.target), { capture: true });
+document.addEventListener("htmx:configRequest", ({ detail }) => {
+  const token = cookie("csrftoken");
+  if (token && detail.parameters[TOKEN]) detail.parameters[TOKEN] = token;
+});
+
+// "You are signed out", with the way to the sign-in.
+export function signedOut(address) {
+  const notice = Object.assign(document.createElement("div"), { className: "notice tone-wait signed-out" });
+  notice.setAttribute("role", "alert");
+  const said = document.createElement("p");
+  const link = Object.assign(document.createElement("a"), { href: address, target: "_blank", textContent: words("signIn") });
+  said.append(words("signedOut"), " ", link);
+  notice.append(said);
+  return notice;
+}
+
+let shown = null;
+export function saySignedOut(address) {
+  if (!address || shown?.isConnected) return;
+  shown = signedOut(address);
+  document.getElementById("content").prepend(shown);
+}
+document.addEventListener("htmx:responseError", ({ detail }) => saySignedOut(detail.xhr.getResponseHeader("X-Sign-In")));
+document.addEventListener("htmx:afterOnLoad", ({ detail }) => {
+  if (!detail.successful) return;
+  shown?.remove();
+  shown = null;
+});
