@@ -83,6 +83,20 @@ def test_it_is_assigned_by_name_to_oneself_and_to_nobody(order: Order) -> None:
     assert talk(order).assignee is None
 
 
+def test_two_who_assign_it_at_once_do_not_overwrite_each_other(order: Order) -> None:
+    staff, supervisor = english(), cast.staff_user("supervisor")
+    forms = re.findall(r'<form[^>]*assign/">.*?</form>', shown(staff, order), re.DOTALL)
+    assert [re.findall(r'name="shown" value="(\w*)"', form) for form in forms] == [[""], [""]]
+    supervisor_page = english("supervisor")
+    supervisor_page.post(path(order, "assign/"), {"to": supervisor.pk, "shown": ""})
+    refused = text_of(staff.post(path(order, "assign/"), {"to": cast.staff_user().pk, "shown": ""}, follow=True))
+    assert "A colleague has assigned this conversation to supervisor meanwhile." in refused
+    assert talk(order).assignee == supervisor
+    assert f'name="shown" value="{supervisor.pk}"' in refused
+    staff.post(path(order, "assign/"), {"to": cast.staff_user().pk, "shown": supervisor.pk})
+    assert talk(order).assignee == cast.staff_user()
+
+
 @pytest.mark.parametrize("what", ["assign/", "note/", "quote/", "offer/"])
 @pytest.mark.parametrize("role", ["ming", "warehouse", "auditor", "marketing"])
 def test_none_of_it_is_for_others(order: Order, what: str, role: str) -> None:
