@@ -18,7 +18,7 @@ from orders.errors import InvalidInput
 @require_POST
 @staff_screen(QUEUE)
 def assign(request: HttpRequest, conversation_id: int) -> HttpResponse:
-    """`to`: the account's number; empty: nobody in particular. `shown`: the same of whose job the page showed it to be."""
+    """`to`: the account's number; empty: nobody in particular. `shown`: whose job the page showed it to be."""
     row = conversation_for_staff(request.user, conversation_id)
     if "shown" in request.POST:
         seen = whole_number(request.POST["shown"])

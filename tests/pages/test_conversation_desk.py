@@ -173,6 +173,27 @@ def test_supervisors_write_change_and_retire_them_and_support_reads_them() -> No
     assert "None yet" in text_of(english().get("/staff/answers/"))
 
 
+def test_two_who_change_one_at_once_see_both_texts_before_one_is_overwritten() -> None:
+    write_canned("您好")
+    supervisor, reply = english("supervisor"), canned.in_use()[0]
+    path_of = f"/staff/answers/{reply.pk}/"
+
+    def version(page: str) -> str:
+        return re.findall(r'name="version" value="([^"]+)"', page)[0]
+
+    seen = version(text_of(supervisor.get(path_of)))
+    canned.save(reply=reply, actor=cast.staff("admin"), title="招呼", language="zh-hant", text="哈囉")
+    typed = {"title": "招呼", "language": "zh-hant", "text": "嗨"}
+    refused = supervisor.post(path_of, {**typed, "version": seen})
+    page = text_of(refused)
+    assert (refused.status_code, canned.in_use()[0].text) == (409, "哈囉")
+    assert "admin has changed this answer while you were writing." in page
+    assert "<p>哈囉</p>" in page
+    assert ">嗨</textarea>" in page
+    supervisor.post(path_of, {**typed, "version": version(page)})
+    assert canned.in_use()[0].text == "嗨"
+
+
 def test_support_cannot_write_them() -> None:
     assert english().get("/staff/answers/new/").status_code == 403
     assert "/staff/answers/new/" not in text_of(english().get("/staff/answers/"))
