@@ -134,6 +134,15 @@ def test_small_steps_of_the_machine_are_shown_on_demand(order: Order) -> None:
     assert "turn queued" in asked("5531", language="en", all="1")
 
 
+def test_quotes_that_staff_only_looked_at_are_shown_on_demand_and_by_their_number(order: Order) -> None:
+    looked_at = ask(order, (1, 1, "changed_mind"), actor=cast.staff())
+    words = "staff asked what giving back 藍牙耳機 × 1"
+    assert words not in asked("5531", language="en")
+    assert words not in asked(family="money", language="en")
+    assert words in asked("5531", language="en", all="1")
+    assert words in asked(looked_at.pk, language="en")
+
+
 def test_words_of_people_are_told_with_links_to_where_they_were_said(order: Order) -> None:
     conversation = said(order, "耳機<b>沒聲音")
     people.ask_for_person(
