@@ -164,7 +164,9 @@ class OfOrder(ReadOnlyAdmin):
 
 @admin.register(Customer)
 class CustomerAdmin(ReadOnlyAdmin):
-    story = "name"
+    # Not by name: two people may bear the same.
+    story = "external_id"
+    story_asked = "customer:{}"
     list_display = ("name", "external_id", "email", "phone", "of_user")
     list_select_related = ("user",)
     search_fields = ("name", "external_id", "email", "phone", "user__username")

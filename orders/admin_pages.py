@@ -184,8 +184,10 @@ class ReadOnlyAdmin(_ReadOnly, admin.ModelAdmin):
 
     actions = (export_csv,)
     show_full_result_count = False
-    # Leads from a record's page to its story at the desk: which of its fields, or of its relations', is the question.
+    # Leads from a record's page to its story at the desk: which of its fields, or of its relations', is the question,
+    # and how it is put.
     story: ClassVar[str] = ""
+    story_asked: ClassVar[str] = "{}"
     extra_fields: Sequence[str] = ()
     in_words: ClassVar[Mapping[str, str]] = {}
     beside: ClassVar[Mapping[str, str]] = {}
@@ -194,7 +196,7 @@ class ReadOnlyAdmin(_ReadOnly, admin.ModelAdmin):
         if obj is None or not self.story:
             return None
         question: Any = reduce(getattr, self.story.split("."), obj)
-        return f"{reverse('staff-audit')}?{urlencode({'q': str(question)})}"
+        return f"{reverse('staff-audit')}?{urlencode({'q': self.story_asked.format(question)})}"
 
     def get_list_display(self, request: HttpRequest) -> Any:
         return [self.readable(name) for name in super().get_list_display(request)]
