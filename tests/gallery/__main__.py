@@ -46,7 +46,7 @@ def main() -> None:
 
 def everywhere(scenes: list[Scene]) -> list[Scene]:
     """Each page once per language, at every width."""
-    pages = {(each.route, each.values, each.query, each.who): each for each in reversed(scenes)}
+    pages = {(each.route, each.values, each.query, each.who, each.open): each for each in reversed(scenes)}
     return [
         replace(scene, name=f"{scene.name}-{language[:2]}", devices=tuple(SIZES), language=language)
         for scene in reversed(pages.values())
@@ -73,12 +73,12 @@ def shoot(browser: Browser, stack: Stack, scene: Scene, device: str, values: dic
     if scene.who:
         visit.sign_in(scene.who)
     answer = page.goto(address(scene, values), wait_until="load")
-    if answer is None or not answer.ok:
+    if answer is None or answer.status != scene.status:
         raise SystemExit(f"{scene.name}: {page.url} answered {answer and answer.status}")
     if scene.open:
         page.locator(scene.open).first.click()
     page.wait_for_load_state("networkidle") if "/chat/" not in page.content() else page.wait_for_timeout(500)
-    visit.shoot(scene.name)
+    visit.shoot_part(page.locator(scene.part).first, scene.name) if scene.part else visit.shoot(scene.name)
     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     if wide > 0:
         print(f"    {scene.name} ({device}) is {wide} px wider than its window", flush=True)
