@@ -17,10 +17,9 @@ from agent import stopping
 from backoffice import export_kinds, export_writing, exporting, tasks
 from backoffice.models import Export, ExportPart
 from orders.csv_text import Cell, plain_amount, text_of
-from orders.models import AuditEvent, Customer, Order
+from orders.models import AuditEvent, Customer
 from orders.tests import cast
 from orders.tests.factories import shipment_body
-from refunds.models import Refund
 from refunds.tests.paying import pending_refund
 from tests.pages.coming_back import return_of
 from tests.pages.visiting import signed_in
@@ -276,19 +275,3 @@ def test_a_name_that_is_a_formula_is_harmless_in_the_file() -> None:
 )
 def test_amounts_are_written_in_whole_units(amount: int, currency: str, written: object) -> None:
     assert plain_amount(amount, currency) == written
-
-
-def test_a_file_costs_as_many_questions_for_many_rows_as_for_few() -> None:
-    def queries(kind: str) -> int:
-        with CaptureQueriesContext(connection) as captured:
-            records, _cursor = export_kinds.KINDS[kind].batch({}, None, 100)
-            [export_kinds.KINDS[kind].cells(record) for record in records]
-        return len(captured)
-
-    for index in range(2):
-        pending_refund(cast.place(f"A{index}"), (1, 1, "changed_mind"))
-    few = {kind: queries(kind) for kind in ("orders", "refunds", "audit")}
-    for index in range(6):
-        pending_refund(cast.place(f"B{index}"), (1, 1, "changed_mind"))
-    assert {kind: queries(kind) for kind in ("orders", "refunds", "audit")} == few
-    assert (Order.objects.count(), Refund.objects.count()) == (8, 8)
