@@ -25,7 +25,7 @@ MOST_COUNTED: Final = 999
 PER_PAGE: Final = 25
 # Of orders that fit, those with the newest conversations would be better; there are hardly ever so many.
 MOST_ORDERS: Final = 500
-MOST_FOUND: Final = 2000
+MOST_FOUND: Final = 5000
 PIECE: Final = 2
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
@@ -86,26 +86,23 @@ def _whose(rows: QuerySet[Conversation], whose: str, user: User) -> QuerySet[Con
 def found(words: str) -> Q | None:
     """Which conversations have these words, looked for once for all the lists and counts of a page; None without any.
 
-    More than `MOST_FOUND` are not named one by one: then each list looks for what was said by itself.
+    By the order and its customer (`orders/search.py`), else by what customer or staff have said. Where more than
+    `MOST_FOUND` have it in what was said, they are not named one by one: each list looks for them by itself.
     """
     if not words:
         return None
-    fit = fits(words)
-    keys = list(Conversation.objects.filter(fit).order_by().values_list("pk", flat=True)[: MOST_FOUND + 1])
-    return fit if len(keys) > MOST_FOUND else Q(pk__in=keys)
-
-
-def fits(words: str) -> Q:
-    """By the order and its customer (`orders/search.py`), else by what customer or staff have said."""
     talked_about = Order.objects.filter(Exists(Conversation.objects.filter(order=OuterRef("pk"))))
-    orders = [number for _, number in search.matching(talked_about, words, limit=MOST_ORDERS)]
-    either = Q(order__in=orders)
+    either = Q(order__in=[number for _, number in search.matching(talked_about, words, limit=MOST_ORDERS)])
     if len(words) >= PIECE:
-        said = Message.objects.filter(
-            Q(SaysPieces(KT("content__0__text"), Value(words))), author__in=PEOPLE, content__0__text__icontains=words
-        )
-        either |= Q(pk__in=said.values("conversation"))
+        keys = list(said(words).values_list("conversation", flat=True).distinct()[: MOST_FOUND + 1])
+        either |= Q(pk__in=keys if len(keys) <= MOST_FOUND else said(words).values("conversation"))
     return either
+
+
+def said(words: str) -> QuerySet[Message]:
+    """What customers and staff have said with these words in it."""
+    has_pieces = Q(SaysPieces(KT("content__0__text"), Value(words)))
+    return Message.objects.filter(has_pieces, author__in=PEOPLE, content__0__text__icontains=words).order_by()
 
 
 def count(rows: QuerySet[Conversation]) -> int:
@@ -144,8 +141,8 @@ def as_rows(rows: QuerySet[Conversation], user: User) -> QuerySet[Conversation]:
     """With what a row of the list shows, in the same query: the last words and who said them, what is open, what the
     reader has not read.
     """
-    said = Message.objects.filter(conversation=OuterRef("pk")).exclude(author=Author.SYSTEM)
-    newest = said.filter(content__contains=[{"type": "text"}]).order_by("-id")
+    spoken = Message.objects.filter(conversation=OuterRef("pk")).exclude(author=Author.SYSTEM)
+    newest = spoken.filter(content__contains=[{"type": "text"}]).order_by("-id")
     read_to = ReadMark.objects.filter(conversation=OuterRef("conversation"), staff=user).values("read_to")
     unread = Message.objects.filter(
         conversation=OuterRef("pk"), author=Author.CUSTOMER, pk__gt=Coalesce(Subquery(read_to), Value(0))
