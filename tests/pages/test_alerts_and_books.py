@@ -68,8 +68,7 @@ def test_alerts_beyond_the_first_page_are_reached_and_later_pages_of_refunds_do_
         Refund.objects.filter(pk=pending_refund(cast.place(number), (1, 1, "changed_mind")).pk).update(state="failed")
     staff = signed_in("staff", language="en")
     shown: list[str] = []
-    page = text_of(staff.get("/staff/refunds/"))
-    assert "All 5 alerts" in page
+    assert "All alerts" in text_of(staff.get("/staff/refunds/"))
     address = "/staff/refunds/?alerts=1"
     while address:
         answer = staff.get(address)

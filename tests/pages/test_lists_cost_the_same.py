@@ -208,7 +208,8 @@ def test_every_list_and_file_asks_as_often_for_a_thousand_rows_as_for_ten() -> N
     multiply(99)
     say_much(conversation)
     assert (Return.objects.count(), Approval.objects.filter(state="waiting").count()) == (3000, 3000)
-    assert asked() == few
+    # A page of copies may be of fewer kinds than one of originals.
+    assert {path: number for path, number in asked().items() if number > few[path]} == {}
 
 
 PAGED: list[tuple[str, str, Callable[[int], None]]] = [

@@ -131,7 +131,13 @@ def test_every_table_is_a_file_of_its_numbers() -> None:
         key: rows_of(browser.get(f"/staff/reports/{key}.csv"))
         for key in ("refunds-by-reason", "conversations-by-day", "hand-offs", "approvals-by-age")
     }
-    assert told == {}
+    assert [row[1:] for row in told["refunds-by-reason"]] == [
+        ["Refunds", "Given back", "Currency"],
+        ["1", "100", "TWD"],
+    ]
+    assert told["conversations-by-day"][-1] == [timezone.localdate().isoformat(), "0", "1", "0"]
+    assert [row[1] for row in told["hand-offs"]] == ["Conversations", "1"]
+    assert [row[1] for row in told["approvals-by-age"]] == ["Approvals", "1", "0", "0", "0"]
 
 
 def test_there_is_no_file_of_a_table_that_does_not_exist() -> None:
