@@ -21,7 +21,9 @@ FOLDER = Path(__file__).resolve().parents[2] / "docs" / "screens"
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.gallery", description=__doc__)
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the pictures go")
-    parser.add_argument("--only", default="", help="scenes whose name contains this")
+    parser.add_argument(
+        "--only", default="", help="scenes whose name contains this, or one of these, with commas between"
+    )
     parser.add_argument("--all", action="store_true", help="every scene at three widths in both languages, to look at")
     options = parser.parse_args()
     if options.all and options.folder == FOLDER:
@@ -29,7 +31,7 @@ def main() -> None:
     path = find_chromium()
     if not path:
         raise SystemExit("The gallery needs Chromium: run `make screens`, which finds or installs one.")
-    chosen = [scene for scene in SCENES if options.only in scene.name]
+    chosen = [scene for scene in SCENES if any(each in scene.name for each in options.only.split(","))]
     with running_stack(SWEEP_SECONDS="5") as stack:
         os.environ.update(stack.env)
         import django
