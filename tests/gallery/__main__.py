@@ -21,9 +21,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "docs" / "screens"
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.gallery", description=__doc__)
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the pictures go")
-    parser.add_argument(
-        "--only", default="", help="scenes whose name contains this, or one of these, with commas between"
-    )
+    parser.add_argument("--only", default="", help="scenes whose name contains one of these words, with commas between")
     parser.add_argument("--all", action="store_true", help="every scene at three widths in both languages, to look at")
     options = parser.parse_args()
     if options.all and options.folder == FOLDER:
