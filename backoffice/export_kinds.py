@@ -204,7 +204,7 @@ class ReturnedGoods(Kind):
     """Returns as whoever handles the goods has them: what comes back and why, and nothing about money."""
 
     name = "returned_goods"
-    permissions = EXPORT_GOODS
+    permissions: tuple[str, ...] = EXPORT_GOODS
     narrows = ("q", "state", "from", "to")
     sorted_by = "created_at"
 

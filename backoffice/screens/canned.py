@@ -48,7 +48,7 @@ def _form(request: HttpRequest, reply: CannedReply | None) -> HttpResponse:
     def work(typed: QueryDict) -> str:
         if reply and "version" in typed:
             # The answer as the form has shown it: whoever changed it since is not overwritten.
-            reply.updated_at = _moment(typed["version"])
+            reply.updated_at = _moment(typed.get("version", ""))
         canned.save(
             reply=reply,
             actor=staff_actor(request.user),

@@ -78,7 +78,12 @@ def shoot(browser: Browser, stack: Stack, scene: Scene, device: str, values: dic
     if scene.open:
         page.locator(scene.open).first.click()
     page.wait_for_load_state("networkidle") if "/chat/" not in page.content() else page.wait_for_timeout(500)
-    visit.shoot_part(page.locator(scene.part).first, scene.name) if scene.part else visit.shoot(scene.name)
+    if scene.part:
+        visit.shoot_part(page.locator(scene.part).first, scene.name)
+    elif page.locator("dialog[open]").count():  # it lies over the window, not over the page
+        page.screenshot(path=folder / f"{scene.name}-{device}.png")
+    else:
+        visit.shoot(scene.name)
     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     if wide > 0:
         print(f"    {scene.name} ({device}) is {wide} px wider than its window", flush=True)

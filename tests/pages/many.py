@@ -62,6 +62,7 @@ def _once_in_the_table(model: type[Model]) -> "list[Field[Any, Any]]":
     for constraint in model._meta.constraints:
         if isinstance(constraint, UniqueConstraint):
             together = [model._meta.get_field(name) for name in constraint.fields]
-            if all(field.remote_field is None for field in together):
-                found.append(together[-1])
+            last = together[-1]
+            if isinstance(last, Field) and all(field.remote_field is None for field in together):
+                found.append(last)
     return found

@@ -65,7 +65,9 @@ def test_alerts_beyond_the_first_page_are_reached_and_later_pages_of_refunds_do_
     first = overdue()
     others = [alerts.raise_alert(kind=AlertKind.OVERDUE, subject=f"rf_{each}:statutory", facts={}) for each in "abcd"]
     for number in ("9001", "9002"):
-        Refund.objects.filter(pk=pending_refund(cast.place(number), (1, 1, "changed_mind")).pk).update(state="failed")
+        refund = pending_refund(cast.place(number), (1, 1, "changed_mind"))
+        refund.allocations.update(state="failed")
+        Refund.objects.filter(pk=refund.pk).update(state="failed")
     staff = signed_in("staff", language="en")
     shown: list[str] = []
     assert "All alerts" in text_of(staff.get("/staff/refunds/"))

@@ -179,7 +179,7 @@ def test_two_who_change_one_at_once_see_both_texts_before_one_is_overwritten() -
     path_of = f"/staff/answers/{reply.pk}/"
 
     def version(page: str) -> str:
-        return re.findall(r'name="version" value="([^"]+)"', page)[0]
+        return str(re.findall(r'name="version" value="([^"]+)"', page)[0])
 
     seen = version(text_of(supervisor.get(path_of)))
     canned.save(reply=reply, actor=cast.staff("admin"), title="招呼", language="zh-hant", text="哈囉")
