@@ -14,9 +14,8 @@ from agent.models import Card, Conversation, ConversationEvent, CustomerMail, Me
 from agent.states import CardState, TurnState
 from agent.usage import cached_share, dollars
 from agent.words import ACTIONS, KINDS_OF_EVENT, MACHINES
-from orders.admin_links import NOTHING, admin_link, list_link, register_subject
+from orders.admin_links import NOTHING, admin_link, history_link, register_subject
 from orders.admin_pages import ReadOnlyAdmin, ReadOnlyInline, WordsFilter, with_code
-from orders.models import AuditEvent
 from orders.words import register_actions, register_machines
 from refunds.models import Approval, Refund, RefundQuote, Replacement, Return
 
@@ -77,11 +76,11 @@ class ConversationAdmin(ReadOnlyAdmin):
     list_select_related = ("order", "customer", "owner")
     search_fields = (
         "=id",
-        "order__number",
+        "order__number__exact",
         "customer__name",
-        "customer__external_id",
+        "customer__external_id__exact",
         "messages__content",
-        "cards__id",
+        "cards__id__exact",
     )
     list_filter = ("state", "needs_person", ("owner", admin.EmptyFieldListFilter), "language")
     date_hierarchy = "created_at"
@@ -98,12 +97,7 @@ class ConversationAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("history"))
     def history(self, conversation: Conversation) -> str:
-        return history_link("conversation", conversation.pk)
-
-
-def history_link(subject_type: str, subject_id: Any) -> str:
-    filters = {"subject_type__exact": subject_type, "subject_id__exact": subject_id}
-    return list_link(AuditEvent, str(_("Audit events about it")), **filters)
+        return history_link(conversation, str(_("Audit events about it")))
 
 
 def trace_link(conversation_id: int, turn_id: int) -> str:
@@ -143,7 +137,7 @@ class TurnAdmin(PartAdmin):
         "queued_at",
         "finished_at",
     )
-    search_fields = ("=id", "=conversation__id", "conversation__order__number", "error", "model")
+    search_fields = ("=id", "=conversation__id", "conversation__order__number__exact", "error", "model")
     list_filter = ("state", "model", "error")
     date_hierarchy = "queued_at"
     extra_fields = ("of_order", "cost", "from_cache", "step_by_step", "history")
@@ -162,14 +156,15 @@ class TurnAdmin(PartAdmin):
 
     @admin.display(description=_("history"))
     def history(self, turn: Turn) -> str:
-        return history_link("turn", turn.pk)
+        return history_link(turn, str(_("Audit events about it")))
 
 
 @admin.register(Message)
 class MessageAdmin(PartAdmin):
     list_display = ("id", "of_conversation", "of_order", "author", "said", "stop_reason", "created_at")
-    search_fields = ("=id", "=conversation__id", "conversation__order__number", "content")
+    search_fields = ("=id", "=conversation__id", "conversation__order__number__exact", "content")
     list_filter = ("author", "stop_reason")
+    in_files: ClassVar = {"said": "text"}
 
     @admin.display(description=_("text"))
     def said(self, message: Message) -> str:
@@ -180,13 +175,13 @@ class MessageAdmin(PartAdmin):
 class ToolCallAdmin(PartAdmin):
     list_display = ("tool_use_id", "of_conversation", "of_order", "name", "state", "is_error", "created_at")
     search_fields = (
-        "tool_use_id",
+        "tool_use_id__exact",
         "=conversation__id",
-        "conversation__order__number",
+        "conversation__order__number__exact",
         "name",
         "arguments",
         "result",
-        "card__id",
+        "card__id__exact",
     )
     list_filter = ("name", "state", "is_error")
     extra_fields = ("of_order", "of_quote", "of_approval")
@@ -205,12 +200,12 @@ class CardAdmin(PartAdmin):
     list_display = ("id", "of_conversation", "of_order", "kind", "state", "of_quote", "created_at")
     list_select_related = ("conversation__order", "quote")  # type: ignore[assignment]
     search_fields = (
-        "id",
+        "id__exact",
         "=conversation__id",
-        "conversation__order__number",
-        "quote__id",
-        "quote__refund__id",
-        "tool_call__tool_use_id",
+        "conversation__order__number__exact",
+        "quote__id__exact",
+        "quote__refund__id__exact",
+        "tool_call__tool_use_id__exact",
     )
     list_filter = ("kind", "state")
     extra_fields = ("of_order", "of_refund", "of_return", "of_replacement", "history")
@@ -235,7 +230,7 @@ class CardAdmin(PartAdmin):
 
     @admin.display(description=_("history"))
     def history(self, card: Card) -> str:
-        return history_link("card", card.pk)
+        return history_link(card, str(_("Audit events about it")))
 
 
 class KindFilter(WordsFilter):
@@ -246,9 +241,10 @@ class KindFilter(WordsFilter):
 @admin.register(ConversationEvent)
 class ConversationEventAdmin(PartAdmin):
     list_display = ("number", "of_conversation", "of_order", "kind_of_event", "content", "created_at")
-    search_fields = ("=conversation__id", "conversation__order__number", "data")
+    search_fields = ("=conversation__id", "conversation__order__number__exact", "data")
     list_filter = (("kind", KindFilter),)
     in_words: ClassVar = {"kind": "kind_of_event"}
+    in_files: ClassVar = {"content": "whole_content"}
 
     @admin.display(description=_("kind of event"), ordering="kind")
     def kind_of_event(self, event: ConversationEvent) -> str:
@@ -256,10 +252,13 @@ class ConversationEventAdmin(PartAdmin):
 
     @admin.display(description=_("content"))
     def content(self, event: ConversationEvent) -> str:
+        return in_short(self.whole_content(event))
+
+    def whole_content(self, event: ConversationEvent) -> str:
         state = event.data.get("state", "")
         if event.kind in STATES_OF_EVENT and state in STATES_OF_EVENT[event.kind]:
             return str(STATES_OF_EVENT[event.kind](state).label)
-        return in_short(str(event.data.get("text") or state or event.data.get("title") or ""))
+        return str(event.data.get("text") or state or event.data.get("title") or "")
 
 
 @admin.register(ModelCall)
@@ -278,7 +277,7 @@ class ModelCallAdmin(PartAdmin):
         "ended_at",
     )
     extra_fields = ("of_order", "cost", "from_cache", "step_by_step")
-    search_fields = ("=conversation__id", "=turn__id", "conversation__order__number", "request_id")
+    search_fields = ("=conversation__id", "=turn__id", "conversation__order__number__exact", "request_id__exact")
     list_filter = ("ending", "model")
     date_hierarchy = "started_at"
 
@@ -298,7 +297,7 @@ class ModelCallAdmin(PartAdmin):
 @admin.register(CustomerMail)
 class CustomerMailAdmin(PartAdmin):
     list_display = ("key", "of_conversation", "kind", "state", "address", "tries", "not_before", "ended_at")
-    search_fields = ("=conversation__id", "conversation__order__number", "address", "key")
+    search_fields = ("=conversation__id", "conversation__order__number__exact", "address", "key")
     list_filter = ("kind", "state")
 
 

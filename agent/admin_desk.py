@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 
+from agent.admin import PartAdmin
 from agent.models import CannedReply, ReadMark, StaffNote
 from orders.admin_links import register_subject
 from orders.admin_pages import ReadOnlyAdmin
@@ -10,18 +11,18 @@ register_subject("canned_reply", CannedReply)
 
 
 @admin.register(StaffNote)
-class StaffNoteAdmin(ReadOnlyAdmin):
-    list_display = ("created_at", "staff", "conversation", "text")
-    list_select_related = ("staff", "conversation__order")
-    search_fields = ("=conversation__id", "conversation__order__number", "text", "staff__username")
-    date_hierarchy = "created_at"
+class StaffNoteAdmin(PartAdmin):
+    list_display = ("created_at", "staff", "of_conversation", "of_order", "text")
+    list_select_related = ("staff", "conversation__order")  # type: ignore[assignment]
+    search_fields = ("=conversation__id", "conversation__order__number__exact", "text", "staff__username")
 
 
 @admin.register(ReadMark)
-class ReadMarkAdmin(ReadOnlyAdmin):
-    list_display = ("read_at", "staff", "conversation", "read_to")
-    list_select_related = ("staff", "conversation__order")
-    search_fields = ("=conversation__id", "conversation__order__number", "staff__username")
+class ReadMarkAdmin(PartAdmin):
+    list_display = ("read_at", "staff", "of_conversation", "of_order", "read_to")
+    list_select_related = ("staff", "conversation__order")  # type: ignore[assignment]
+    search_fields = ("=conversation__id", "conversation__order__number__exact", "staff__username")
+    date_hierarchy = "read_at"
 
 
 @admin.register(CannedReply)

@@ -9,7 +9,7 @@ from agent.models import Conversation
 from agent.people import PERMISSION
 from orders import audit
 from orders.actors import Actor
-from orders.errors import InvalidInput
+from orders.errors import InvalidInput, Refusal
 
 
 def colleagues() -> QuerySet[User]:
@@ -23,7 +23,8 @@ def colleagues() -> QuerySet[User]:
 def assign(*, conversation: Conversation, actor: Actor, to: User | None) -> None:
     """Give it to a colleague, to oneself, or to nobody in particular. Who answers in it does not change.
 
-    Raises `NotAllowed`, `InvalidInput` for somebody who may not answer.
+    `conversation` with the assignee that whoever decides has seen. Raises `NotAllowed`, `InvalidInput` for somebody who
+    may not answer, Refusal `assigned_meanwhile` where it is another's by now: nobody takes it from them unawares.
     """
     actor.require_staff(PERMISSION)
     if to is not None and not (to.is_active and to.has_perm(PERMISSION)):
@@ -35,6 +36,8 @@ def assign(*, conversation: Conversation, actor: Actor, to: User | None) -> None
     with events.writing(conversation.pk, "assigned") as locked:
         if locked.assignee == to:
             return
+        if locked.assignee_id != conversation.assignee_id:
+            raise _somebody_elses(locked.assignee)
         before, locked.assignee = locked.assignee, to
         # Nothing has happened between the shop and the customer: its place in the inbox stays.
         locked.save(update_fields=["assignee"])
@@ -47,3 +50,15 @@ def assign(*, conversation: Conversation, actor: Actor, to: User | None) -> None
             chosen={"to": to.username if to else None, "from": before.username if before else None},
         )
         events.tell_desk(locked.pk)
+
+
+def _somebody_elses(now: User | None) -> Refusal:
+    if now is None:
+        message = translate("Nobody in particular looks after this conversation any more.")
+    else:
+        message = translate("A colleague has assigned this conversation to %(name)s meanwhile.") % {
+            "name": now.get_full_name() or now.username
+        }
+    return Refusal(
+        "assigned_meanwhile", message, hint=translate("Nothing was changed. Assign it again if it should be another's.")
+    )

@@ -21,7 +21,7 @@ from agent.people import MAX_REPLY_CHARACTERS
 from agent.text import readable
 from orders import audit
 from orders.actors import Actor
-from orders.errors import InvalidInput
+from orders.errors import InvalidInput, Refusal
 from orders.money import format_money
 from refunds import selectors
 from refunds.models import Refund, Return
@@ -113,7 +113,10 @@ def for_conversation(conversation: Conversation) -> list[CannedReply]:
 
 
 def save(*, reply: CannedReply | None, actor: Actor, title: str, language: str, text: str) -> CannedReply:
-    """Write a new answer, or write one anew. Raises `NotAllowed`, and `InvalidInput` with the field."""
+    """Write a new answer, or write anew `reply`, as its writer has read it.
+
+    Raises `NotAllowed`, `InvalidInput` with the field, Refusal `answer_changed` where somebody else wrote meanwhile.
+    """
     user = actor.require_staff(EDIT)
     title = title.strip()
     if not title or len(title) > MAX_TITLE:
@@ -124,10 +127,10 @@ def save(*, reply: CannedReply | None, actor: Actor, title: str, language: str, 
         raise InvalidInput("language", translate("Choose a language from the list."))
     text = readable(text, limit=MAX_REPLY_CHARACTERS)
     _require_known(text)
-    kept = reply or CannedReply()
-    kept.title, kept.language, kept.text, kept.written_by = title, language, text, user
     try:
         with transaction.atomic():
+            kept = _unchanged(reply) if reply else CannedReply()
+            kept.title, kept.language, kept.text, kept.written_by = title, language, text, user
             kept.save()
             _record(kept, actor, "canned_reply.written")
     except IntegrityError:
@@ -137,6 +140,22 @@ def save(*, reply: CannedReply | None, actor: Actor, title: str, language: str, 
             hint=translate("Choose another title, or change that one."),
         ) from None
     return kept
+
+
+def _unchanged(read: CannedReply) -> CannedReply:
+    """The row under its lock, if nobody has changed it since it was read."""
+    now = CannedReply.objects.select_for_update(of=("self",), no_key=True).select_related("written_by").get(pk=read.pk)
+    if now.is_used and now.updated_at == read.updated_at:
+        return now
+    if not now.is_used:
+        message = translate("This answer was retired while you were writing.")
+        raise Refusal("answer_changed", message, hint=translate("Write it as a new answer if it is still needed."))
+    raise Refusal(
+        "answer_changed",
+        translate("%(name)s has changed this answer while you were writing.")
+        % {"name": now.written_by.get_full_name() or now.written_by.username},
+        hint=translate("Nothing of yours was kept yet. Compare the two, and keep yours if it is the better one."),
+    )
 
 
 def retire(*, reply: CannedReply, actor: Actor) -> None:

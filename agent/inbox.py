@@ -25,6 +25,7 @@ MOST_COUNTED: Final = 999
 PER_PAGE: Final = 25
 # Of orders that fit, those with the newest conversations would be better; there are hardly ever so many.
 MOST_ORDERS: Final = 500
+MOST_FOUND: Final = 5000
 PIECE: Final = 2
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
@@ -70,10 +71,10 @@ def place(text: str) -> Place | None:
         return None
 
 
-def conversations(*, state: str, whose: str, user: User, words: str = "") -> QuerySet[Conversation]:
-    """What stands in a view of the inbox, in its order. `words`: of order, customer, or said."""
+def conversations(*, state: str, whose: str, user: User, found: Q | None = None) -> QuerySet[Conversation]:
+    """What stands in a view of the inbox, in its order. `found`: what somebody looks for, of `found`."""
     rows = _whose(selectors.queue("" if state == "all" else state), whose, user)
-    return rows.filter(_found(words)) if words else rows
+    return rows.filter(found) if found else rows
 
 
 def _whose(rows: QuerySet[Conversation], whose: str, user: User) -> QuerySet[Conversation]:
@@ -82,17 +83,26 @@ def _whose(rows: QuerySet[Conversation], whose: str, user: User) -> QuerySet[Con
     return rows.filter(assignee=None, owner=None) if whose == "unassigned" else rows
 
 
-def _found(words: str) -> Q:
-    """By the order and its customer (`orders/search.py`), else by what customer or staff have said."""
+def found(words: str) -> Q | None:
+    """Which conversations have these words, looked for once for all the lists and counts of a page; None without any.
+
+    By the order and its customer (`orders/search.py`), else by what customer or staff have said. Where more than
+    `MOST_FOUND` have it in what was said, they are not named one by one: each list looks for them by itself.
+    """
+    if not words:
+        return None
     talked_about = Order.objects.filter(Exists(Conversation.objects.filter(order=OuterRef("pk"))))
-    orders = [number for _, number in search.matching(talked_about, words, limit=MOST_ORDERS)]
-    found = Q(order__in=orders)
+    either = Q(order__in=[number for _, number in search.matching(talked_about, words, limit=MOST_ORDERS)])
     if len(words) >= PIECE:
-        said = Message.objects.filter(
-            Q(SaysPieces(KT("content__0__text"), Value(words))), author__in=PEOPLE, content__0__text__icontains=words
-        )
-        found |= Q(pk__in=said.values("conversation"))
-    return found
+        keys = list(said(words).values_list("conversation", flat=True).distinct()[: MOST_FOUND + 1])
+        either |= Q(pk__in=keys if len(keys) <= MOST_FOUND else said(words).values("conversation"))
+    return either
+
+
+def said(words: str) -> QuerySet[Message]:
+    """What customers and staff have said with these words in it."""
+    has_pieces = Q(SaysPieces(KT("content__0__text"), Value(words)))
+    return Message.objects.filter(has_pieces, author__in=PEOPLE, content__0__text__icontains=words).order_by()
 
 
 def count(rows: QuerySet[Conversation]) -> int:
@@ -115,24 +125,24 @@ def page(rows: QuerySet[Conversation], *, longest_first: bool, after: Place | No
         same = Q(**{key: at.moment, f"pk__{beyond}": at.number})
         rows = rows.filter(Q(**{f"{key}__{beyond}": at.moment}) | same, **{f"{key}__{beyond}e": at.moment})
     sign = "" if rising else "-"
-    found = list(rows.order_by(f"{sign}{key}", f"{sign}pk")[: PER_PAGE + 1])
-    more = len(found) > PER_PAGE
-    found = found[:PER_PAGE]
+    there = list(rows.order_by(f"{sign}{key}", f"{sign}pk")[: PER_PAGE + 1])
+    more = len(there) > PER_PAGE
+    there = there[:PER_PAGE]
     if backwards:
-        found.reverse()
-    first = Place(getattr(found[0], key), found[0].pk) if found else None
-    last = Place(getattr(found[-1], key), found[-1].pk) if found else None
+        there.reverse()
+    first = Place(getattr(there[0], key), there[0].pk) if there else None
+    last = Place(getattr(there[-1], key), there[-1].pk) if there else None
     before_it = more if backwards else after is not None
     behind_it = True if backwards else more
-    return Slice(found, first if before_it else None, last if behind_it else None)
+    return Slice(there, first if before_it else None, last if behind_it else None)
 
 
 def as_rows(rows: QuerySet[Conversation], user: User) -> QuerySet[Conversation]:
     """With what a row of the list shows, in the same query: the last words and who said them, what is open, what the
     reader has not read.
     """
-    said = Message.objects.filter(conversation=OuterRef("pk")).exclude(author=Author.SYSTEM)
-    newest = said.filter(content__contains=[{"type": "text"}]).order_by("-id")
+    spoken = Message.objects.filter(conversation=OuterRef("pk")).exclude(author=Author.SYSTEM)
+    newest = spoken.filter(content__contains=[{"type": "text"}]).order_by("-id")
     read_to = ReadMark.objects.filter(conversation=OuterRef("conversation"), staff=user).values("read_to")
     unread = Message.objects.filter(
         conversation=OuterRef("pk"), author=Author.CUSTOMER, pk__gt=Coalesce(Subquery(read_to), Value(0))

@@ -25,7 +25,7 @@ from django.db.models import (
     When,
 )
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Coalesce
 
 from agent.models import Conversation, Message, ModelCall, Turn
 from agent.states import LIVE_TURNS, Author
@@ -94,10 +94,24 @@ def hand_offs(period: Period) -> Mapping[str, int]:
 
 
 def first_answer_of_assistant(period: Period) -> Spread:
-    """From the customer's first message until the first words of the assistant's first answer."""
-    answer = Turn.objects.filter(conversation=OuterRef("pk"), first_text_at__isnull=False).order_by("pk")
-    first = Subquery(answer.annotate(took=F("first_text_at") - F("queued_at")).values("took")[:1])
-    return spread(begun(period), first)
+    """From the customer's first message until the first words of the assistant's first answer.
+
+    Where a colleague had written before it, from the customer's first message after that. When the turn was queued says
+    nothing: it is queued anew after each press.
+    """
+    said = Message.objects.filter(conversation=OuterRef("conversation")).order_by("pk")
+    by_staff = Message.objects.filter(
+        conversation=OuterRef("conversation"), author=Author.STAFF, created_at__lt=OuterRef("first_text_at")
+    )
+    answered = by_staff.order_by("-pk").values("pk")[:1]
+    asked = said.filter(author=Author.CUSTOMER, pk__gt=Coalesce(OuterRef("answered"), Value(0)))
+    answer = (
+        Turn.objects.filter(conversation=OuterRef("pk"), first_text_at__isnull=False)
+        .annotate(answered=Subquery(answered))
+        .annotate(asked=Subquery(asked.values("created_at")[:1]))
+        .annotate(took=F("first_text_at") - F("asked"))
+    )
+    return spread(begun(period), Subquery(answer.order_by("pk").values("took")[:1]))
 
 
 def first_answer_of_people(period: Period) -> Spread:

@@ -10,6 +10,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
 from django.utils import timezone
@@ -101,7 +102,7 @@ class Orders(Kind):
     def count(self, filters: Filters, most: int) -> int:
         if not filters.get("q"):
             return super().count(filters, most)
-        return len(self._matching(self.rows(filters), filters["q"], most))
+        return finding.count(self.rows(filters), filters["q"], limit=most)
 
     def batch(self, filters: Filters, cursor: Cursor | None, size: int) -> tuple[list[Any], Cursor | None]:
         """Searched as the list is: by several indexes, of which each gives its newest."""
@@ -111,14 +112,11 @@ class Orders(Kind):
         if cursor:
             moment, key = datetime.fromisoformat(cursor[0]), cursor[1]
             rows = rows.filter(Q(placed_at__lte=moment) & (Q(placed_at__lt=moment) | Q(pk__lt=key)))
-        places = self._matching(rows, filters["q"], size)
+        places = finding.matching(rows, filters["q"], limit=size)
         if not places:
             return [], None
         found = self.with_all(Order.objects.filter(pk__in=[key for _placed, key in places]))
         return list(found.order_by("-placed_at", "-pk")), [places[-1][0].isoformat(), places[-1][1]]
-
-    def _matching(self, rows: QuerySet[Any], search: str, limit: int) -> list[tuple[datetime, int]]:
-        return finding.matching(rows, search, limit=limit)
 
     def columns(self) -> Sequence[str]:
         return (
@@ -202,9 +200,11 @@ class Refunds(Kind):
         )
 
 
-class Returns(Kind):
-    name = "returns"
-    permissions = EXPORT_GOODS
+class ReturnedGoods(Kind):
+    """Returns as whoever handles the goods has them: what comes back and why, and nothing about money."""
+
+    name = "returned_goods"
+    permissions: tuple[str, ...] = EXPORT_GOODS
     narrows = ("q", "state", "from", "to")
     sorted_by = "created_at"
 
@@ -216,7 +216,7 @@ class Returns(Kind):
         return rows.filter(state=state) if state in ReturnState.values else rows
 
     def with_all(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        return rows.select_related("order__customer", "refund", "quote").prefetch_related(
+        return rows.select_related("order__customer").prefetch_related(
             "lines__line_item", "lines__shipment_line__product"
         )
 
@@ -229,9 +229,6 @@ class Returns(Kind):
             _("State"),
             _("Goods"),
             _("Reasons"),
-            _("Amount promised"),
-            _("Currency"),
-            _("Refund"),
             _("Asked for at"),
         )
 
@@ -245,11 +242,25 @@ class Returns(Kind):
             record.get_state_display(),
             listed(f"{line.name} × {line.quantity}" for line in lines),
             listed(dict.fromkeys(str(line.get_reason_display()) for line in lines)),
-            plain_amount(record.quote.amount, record.quote.currency) if record.quote else None,
-            record.order.currency,
-            record.refund_id,
             record.created_at,
         )
+
+
+class Returns(ReturnedGoods):
+    """The same with what was promised and what became of it, for whoever may see money."""
+
+    name = "returns"
+    permissions = EXPORT_MONEY
+
+    def with_all(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        return super().with_all(rows).select_related("quote")
+
+    def columns(self) -> Sequence[str]:
+        return (*super().columns(), _("Amount promised"), _("Currency"), _("Refund"))
+
+    def cells(self, record: Return) -> Sequence[Cell]:
+        promised = plain_amount(record.quote.amount, record.quote.currency) if record.quote else None
+        return (*super().cells(record), promised, record.order.currency, record.refund_id)
 
 
 class History(Kind):
@@ -298,7 +309,21 @@ class History(Kind):
         )
 
 
-KINDS: Final[Mapping[str, Kind]] = {kind.name: kind for kind in (Orders(), Refunds(), Returns(), History())}
+_ALL: Final = (Orders(), Refunds(), Returns(), ReturnedGoods(), History())
+KINDS: Final[Mapping[str, Kind]] = {kind.name: kind for kind in _ALL}
+# What a list is without its money: another list, so that a worker, and whoever takes the file away, is asked for the
+# right that goes with what stands in it.
+_WITHOUT_MONEY: Final[Mapping[str, str]] = {"returns": "returned_goods"}
+
+
+def open_to(name: str, user: AbstractBaseUser | AnonymousUser) -> Kind | None:
+    """The list of this name as this person may have it. None: there is none. Raises `PermissionDenied`."""
+    kind = KINDS.get(name)
+    while kind is not None and not kind.is_open_to(user):
+        if kind.name not in _WITHOUT_MONEY:
+            raise PermissionDenied
+        kind = KINDS[_WITHOUT_MONEY[kind.name]]
+    return kind
 
 
 def _within(rows: QuerySet[Any], filters: Filters, field: str) -> QuerySet[Any]:

@@ -11,6 +11,7 @@ TITLES: Final[Mapping[str, str | Promise]] = {
     "orders": gettext_lazy("Orders"),
     "refunds": gettext_lazy("Refunds"),
     "returns": gettext_lazy("Returns"),
+    "returned_goods": gettext_lazy("Returned goods"),
     "audit": gettext_lazy("History"),
 }
 

@@ -117,13 +117,17 @@ def database(kept: Path | None) -> Iterator[None]:
 
 def questions() -> dict[str, str]:
     """What is measured, and the address that asks it, of things that are in the database now."""
+    from agent.models import Conversation
     from orders.models import Order, Shipment
     from refunds.models import Refund, Return
 
     some = Order.objects.select_related("customer").exclude(customer__email="")
     order = some.exclude(customer__phone="").order_by("placed_at")[some.count() // 2]
     parcel = Shipment.objects.exclude(tracking_number="").order_by("order__placed_at")[1]
-    refund, back = Refund.objects.order_by("created_at")[1], Return.objects.order_by("created_at")[1]
+    refund, back = (
+        Refund.objects.select_related("order").order_by("created_at")[1],
+        Return.objects.order_by("created_at")[1],
+    )
     digits = "".join(filter(str.isdigit, order.customer.phone))
     name = order.customer.name
     return {
@@ -158,7 +162,18 @@ def questions() -> dict[str, str]:
         "reports": "/staff/reports/",
         "returns": "/staff/returns/",
         "returns, all": "/staff/returns/?all=1",
+        "replacements": "/staff/replacements/?all=1",
         "needs a look": "/staff/refunds/",
+        "books": "/staff/books/",
+        "files": "/staff/exports/",
+        "conversation": f"/staff/conversations/{Conversation.objects.order_by('pk')[0].pk}/",
+        "records: refunds": "/admin/refunds/refund/",
+        "records: refunds, search: order": f"/admin/refunds/refund/?q={refund.order.number}",
+        "records: history": "/admin/orders/auditevent/",
+        "records: history, search: refund": f"/admin/orders/auditevent/?q={refund.pk}",
+        "records: orders": "/admin/orders/order/",
+        "records: orders, search: name": f"/admin/orders/order/?q={name}",
+        "records: messages": "/admin/agent/message/",
         "approvals": "/staff/approvals/",
     }
 
@@ -235,9 +250,9 @@ def ask(browser: Any, address: str) -> Asked:
 
     begun = time.perf_counter()
     with connection.execute_wrapper(timed):
-        answer = browser.get(address)
+        answer = browser.get(address, follow=True)
     whole = time.perf_counter() - begun
-    if answer.status_code not in {200, 302}:
+    if answer.status_code != 200:
         sys.exit(f"{address} answered {answer.status_code}")
     return Asked(whole * 1000, sum(queries) * 1000, len(queries), answer.content.count(b" data-row "))
 

@@ -164,10 +164,12 @@ class OfOrder(ReadOnlyAdmin):
 
 @admin.register(Customer)
 class CustomerAdmin(ReadOnlyAdmin):
-    story = "name"
+    # Not by name: two people may bear the same.
+    story = "external_id"
+    story_asked = "customer:{}"
     list_display = ("name", "external_id", "email", "phone", "of_user")
     list_select_related = ("user",)
-    search_fields = ("name", "external_id", "email", "phone", "user__username")
+    search_fields = ("name", "external_id__exact", "email", "phone", "user__username")
     list_filter = (("user", admin.EmptyFieldListFilter),)
 
     @admin.display(description=_("account"))
@@ -200,7 +202,13 @@ class OrderAdmin(ReadOnlyAdmin):
     )
     in_words: ClassVar = {"shipping_method": "sent_by", "shipping_address": "sent_to"}
     list_select_related = ("customer",)
-    search_fields = ("number", "customer__name", "customer__external_id", "customer__email", "payments__external_id")
+    search_fields = (
+        "number__exact",
+        "customer__name",
+        "customer__external_id__exact",
+        "customer__email",
+        "payments__external_id__exact",
+    )
     list_filter = (
         "currency",
         "shipping_waiver",
@@ -240,7 +248,7 @@ class LineItemAdmin(OfOrder):
         "cancelled_quantity",
         "fulfilled_quantity",
     )
-    search_fields = ("order__number", "name", "sku")
+    search_fields = ("order__number__exact", "name", "sku")
     list_filter = ("category",)
 
 
@@ -249,7 +257,7 @@ class PaymentAdmin(OfOrder):
     story = "pk"
     amounts: ClassVar = dict.fromkeys(("amount", "refunded_amount"), "order.currency")
     list_display = ("id", "of_order", "method", "provider", "last4", "amount", "refunded_amount", "captured_at")
-    search_fields = ("id", "external_id", "order__number", "last4")
+    search_fields = ("id__exact", "external_id__exact", "order__number__exact", "last4__exact")
     list_filter = ("method", "provider")
     date_hierarchy = "captured_at"
 
@@ -266,7 +274,7 @@ class ShipmentAdmin(OfOrder):
         "shipped_at",
         "delivered_at",
     )
-    search_fields = ("id", "external_id", "tracking_number", "order__number")
+    search_fields = ("id__exact", "external_id__exact", "tracking_number__exact", "order__number__exact")
     list_filter = ("state", "is_replacement", "carrier")
     date_hierarchy = "packed_at"
     inlines = (ShipmentLineInline,)
@@ -277,7 +285,7 @@ class StoreCreditAccountAdmin(ReadOnlyAdmin):
     list_display = ("__str__", "of_customer", "currency", "balance")
     amounts: ClassVar = {"balance": "currency"}
     list_select_related = ("customer",)
-    search_fields = ("customer__name", "customer__external_id", "customer__orders__number")
+    search_fields = ("customer__name", "customer__external_id__exact", "customer__orders__number__exact")
     list_filter = ("currency",)
 
     @admin.display(description=_("customer"), ordering="customer__name")
@@ -287,10 +295,12 @@ class StoreCreditAccountAdmin(ReadOnlyAdmin):
 
 @admin.register(StoreCreditEntry)
 class StoreCreditEntryAdmin(ReadOnlyAdmin):
+    story = "account.customer.external_id"
+    story_asked = "customer:{}"
     list_display = ("reference", "of_account", "kind", "amount", "of_order", "created_by", "created_at")
     amounts: ClassVar = {"amount": "account.currency"}
     list_select_related = ("account__customer", "order", "created_by")
-    search_fields = ("reference", "note", "order__number", "account__customer__name")
+    search_fields = ("reference__exact", "note", "order__number__exact", "account__customer__name")
     list_filter = ("kind", "account__currency")
     date_hierarchy = "created_at"
     ordering = ("-id",)
@@ -316,7 +326,7 @@ class CarrierFaultAdmin(admin.ModelAdmin):
 class CustomerLinkAdmin(OfOrder):
     list_display = ("id", "of_order", "created_by", "created_at", "expires_at", "revoked_at")
     list_select_related = ("order", "created_by")  # type: ignore[assignment]
-    search_fields = ("order__number", "created_by__username")
+    search_fields = ("order__number__exact", "created_by__username")
     list_filter = (("revoked_at", admin.EmptyFieldListFilter), "expires_at")
     date_hierarchy = "created_at"
 
@@ -324,7 +334,7 @@ class CustomerLinkAdmin(OfOrder):
 @admin.register(OrderAnnouncement)
 class OrderAnnouncementAdmin(OfOrder):
     list_display = ("id", "of_order", "event", "state", "attempts", "next_attempt_at", "created_at")
-    search_fields = ("order__number", "event")
+    search_fields = ("order__number__exact", "event")
     list_filter = ("state", "event")
     date_hierarchy = "created_at"
 
@@ -335,7 +345,7 @@ class AuditEventAdmin(OfOrder):
 
     list_display = ("at", "what", "actor_kind", "actor", "of_order", "kind_of_subject", "subject")
     list_display_links = ("at", "what")
-    search_fields = ("order__number", "subject_id", "actor_name", "action")
+    search_fields = ("order__number__exact", "subject_id__exact", "actor_name__exact", "action__exact")
     list_filter = (("action", ActionFilter), "actor_kind", ("subject_type", SubjectFilter))
     date_hierarchy = "at"
     ordering = ("-at", "-id")

@@ -4,6 +4,7 @@ import json
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from django.apps import apps
 from django.contrib import admin
 from django.contrib.admin.sites import AdminSite
 from django.contrib.admin.utils import quote
@@ -54,6 +55,13 @@ def subject_name(subject_type: str) -> str:
     """What kind of record an audit event is about, in words."""
     model = _subjects.get(subject_type)
     return str(model._meta.verbose_name) if model else subject_type
+
+
+def history_link(record: Model, text: str) -> str:
+    """A link to the audit events about this record and no other."""
+    subject_type = next(each for each, model in _subjects.items() if model is type(record))
+    audit_event = apps.get_model("orders", "AuditEvent")
+    return list_link(audit_event, text, subject_type__exact=subject_type, subject_id__exact=record.pk)
 
 
 def list_link(model: type[Model], text: str, **filters: Any) -> str:

@@ -9,9 +9,9 @@ from typing import Final
 from django.http import HttpRequest, QueryDict
 
 _KEPT: Final = "screens.refused_form"
-# Longer than anything a form here takes: what exceeds it is not kept.
+# Longer than anything a form here takes: what exceeds it is not kept. A return has four fields for each of its lines.
 _LONGEST_KEPT: Final = 5_000
-_MOST_FIELDS: Final = 60
+_MOST_FIELDS: Final = 400
 _NOT_TYPED: Final = frozenset({"csrfmiddlewaretoken", "next"})
 
 

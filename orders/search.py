@@ -52,15 +52,13 @@ def matching(orders: QuerySet[Order], search: str, *, limit: int, oldest: bool =
     By number, customer's name or e-mail, end of the phone number, tracking number. `orders` may be narrowed already
     and must not be ordered or cut.
     """
-    number = search.lstrip("#") or search
-    branches = [orders.filter(_number_fits(number)), orders.filter(pk__in=_by_parcel(search))]
-    customers = _customers(search)
-    known = list(customers.values_list("pk", flat=True)[: MANY_CUSTOMERS + 1])
-    if len(known) > MANY_CUSTOMERS:
-        branches.append(orders.filter(customer__in=customers))
-    elif known:
-        branches.append(orders.filter(customer_id__in=known))
-    return _places(branches, limit, oldest)
+    return _places(_branches(orders, search), limit, oldest)
+
+
+def count(orders: QuerySet[Order], search: str, *, limit: int) -> int:
+    """How many of `orders` fit, counted by the database up to `limit`: none of them is read."""
+    parts = [branch.order_by().values("pk")[:limit] for branch in _branches(orders, search)]
+    return min(parts[0].union(*parts[1:]).count(), limit)
 
 
 def only_one(search: str) -> str | None:
@@ -75,6 +73,18 @@ def only_one(search: str) -> str | None:
         by_parcel = Order.objects.filter(pk__in=_by_parcel(search))
         found = list(by_parcel.values_list("number", flat=True)[:2])
     return found[0] if len(found) == 1 else None
+
+
+def _branches(orders: QuerySet[Order], search: str) -> list[QuerySet[Order]]:
+    number = search.lstrip("#") or search
+    branches = [orders.filter(_number_fits(number)), orders.filter(pk__in=_by_parcel(search))]
+    customers = _customers(search)
+    known = list(customers.values_list("pk", flat=True)[: MANY_CUSTOMERS + 1])
+    if len(known) > MANY_CUSTOMERS:
+        branches.append(orders.filter(customer__in=customers))
+    elif known:
+        branches.append(orders.filter(customer_id__in=known))
+    return branches
 
 
 def _places(branches: Sequence[QuerySet[Order]], limit: int, oldest: bool) -> list[Place]:

@@ -13,9 +13,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from orders.admin import register_step_reader
-from orders.admin_links import NOTHING, admin_link, list_link, register_subject, subject_link
+from orders.admin_links import NOTHING, admin_link, history_link, list_link, register_subject, subject_link
 from orders.admin_pages import ReadOnlyAdmin, ReadOnlyInline
-from orders.models import AuditEvent
 from orders.money import format_money
 from orders.words import register_actions, register_machines
 from refunds import admin_goods, admin_watching  # noqa: F401  importing them registers their pages
@@ -90,7 +89,7 @@ class RefundPolicyAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("history"))
     def history(self, policy: RefundPolicy) -> str:
-        return list_link(AuditEvent, gettext("Audit events about it"), subject_type="policy", subject_id=policy.pk)
+        return history_link(policy, gettext("Audit events about it"))
 
 
 @admin.register(RefundQuote)
@@ -101,7 +100,14 @@ class RefundQuoteAdmin(Record):
     beside: ClassVar = {"steps": "reasons"}
     list_display = ("id", "of_order", "action", "state", "amount", "asker", "asked_by", "created_at")
     list_select_related = ("order", "asked_by")
-    search_fields = ("id", "order__number", "customer__name", "refund__id", "conversation_ref", "tool_call_ref")
+    search_fields = (
+        "id__exact",
+        "order__number__exact",
+        "customer__name",
+        "refund__id__exact",
+        "conversation_ref__exact",
+        "tool_call_ref__exact",
+    )
     list_filter = ("state", "action", "asker", "currency", "policy")
     date_hierarchy = "created_at"
     inlines = (QuoteLineInline,)
@@ -132,13 +138,13 @@ class RefundAdmin(Record):
     )
     list_select_related = ("order", "quote", "confirmed_by")
     search_fields = (
-        "id",
-        "order__number",
-        "quote__id",
-        "external_ref",
-        "allocations__external_ref",
+        "id__exact",
+        "order__number__exact",
+        "quote__id__exact",
+        "external_ref__exact",
+        "allocations__external_ref__exact",
         "note",
-        "allocations__attempts__provider_refund_id",
+        "allocations__attempts__provider_refund_id__exact",
     )
     list_filter = ("state", "kind", "confirmed_by_kind", "needs_assignment", "currency")
     date_hierarchy = "created_at"
@@ -159,7 +165,7 @@ class RefundAllocationAdmin(Record):
     amounts: ClassVar = {"amount": "refund.currency"}
     list_display = ("id", "of_refund", "of_payment", "amount", "state", "attempt")
     list_select_related = ("refund", "payment")
-    search_fields = ("id", "refund__id", "refund__order__number", "payment__id")
+    search_fields = ("id__exact", "refund__id__exact", "refund__order__number__exact", "payment__id__exact")
     list_filter = ("state", "payment__method")
     inlines = (AttemptInline,)
 
@@ -174,6 +180,7 @@ class RefundAllocationAdmin(Record):
 
 @admin.register(GatewayAttempt)
 class GatewayAttemptAdmin(Record):
+    story = "allocation.refund_id"
     list_display = (
         "idempotency_key",
         "of_refund",
@@ -186,10 +193,10 @@ class GatewayAttemptAdmin(Record):
     )
     list_select_related = ("allocation__refund",)
     search_fields = (
-        "idempotency_key",
-        "provider_refund_id",
-        "allocation__refund__id",
-        "allocation__refund__order__number",
+        "idempotency_key__exact",
+        "provider_refund_id__exact",
+        "allocation__refund__id__exact",
+        "allocation__refund__order__number__exact",
     )
     list_filter = (
         "outcome",
@@ -218,4 +225,4 @@ class GatewayAttemptAdmin(Record):
 
     @admin.display(description=_("history"))
     def history(self, record: GatewayAttempt) -> str:
-        return list_link(AuditEvent, gettext("Audit events about its refund"), q=record.allocation.refund_id)
+        return history_link(record.allocation.refund, gettext("Audit events about its refund"))

@@ -59,7 +59,14 @@ class ReturnAdmin(Record):
         "created_at",
     )
     list_select_related = ("order", "refund", "replacement")
-    search_fields = ("id", "order__number", "quote__id", "refund__id", "replacement__id", "note")
+    search_fields = (
+        "id__exact",
+        "order__number__exact",
+        "quote__id__exact",
+        "refund__id__exact",
+        "replacement__id__exact",
+        "note",
+    )
     list_filter = ("state", "kind", "lines__findings__found", "confirmed_by_kind")
     date_hierarchy = "created_at"
     inlines = (ReturnLineInline,)
@@ -78,7 +85,14 @@ class ReplacementAdmin(Record):
     story = "pk"
     list_display = ("id", "of_order", "kind", "state", "of_return", "of_shipment", "confirmed_by_kind", "created_at")
     list_select_related = ("order", "return_request", "shipment")
-    search_fields = ("id", "order__number", "return_request__id", "shipment__id", "shipment__tracking_number", "note")
+    search_fields = (
+        "id__exact",
+        "order__number__exact",
+        "return_request__id__exact",
+        "shipment__id__exact",
+        "shipment__tracking_number__exact",
+        "note",
+    )
     list_filter = ("state", "kind", "confirmed_by_kind")
     date_hierarchy = "created_at"
     inlines = (ReplacementLineInline,)

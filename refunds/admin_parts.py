@@ -8,9 +8,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from orders.admin_links import admin_link, list_link
+from orders.admin_links import admin_link, history_link
 from orders.admin_pages import ReadOnlyAdmin, ReadOnlyInline
-from orders.models import AuditEvent
 
 
 class Record(ReadOnlyAdmin):
@@ -20,7 +19,7 @@ class Record(ReadOnlyAdmin):
 
     @admin.display(description=_("history"))
     def history(self, record: Any) -> str:
-        return list_link(AuditEvent, gettext("Audit events about it"), q=record.pk)
+        return history_link(record, gettext("Audit events about it"))
 
     @admin.display(description=_("order"), ordering="order__number")
     def of_order(self, record: Any) -> str:

@@ -12,9 +12,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from orders.admin_links import admin_link, list_link, register_subject, subject_link
+from orders.admin_links import admin_link, history_link, register_subject, subject_link
 from orders.admin_pages import ReadOnlyAdmin
-from orders.models import AuditEvent
 from refunds.admin_parts import Record
 from refunds.models import (
     Approval,
@@ -48,7 +47,15 @@ class ApprovalAdmin(Record):
         "created_at",
     )
     list_select_related = ("order", "refund", "asked_by", "decided_by")
-    search_fields = ("id", "order__number", "refund__id", "quote__id", "reason", "decision_reason", "conversation_ref")
+    search_fields = (
+        "id__exact",
+        "order__number__exact",
+        "refund__id__exact",
+        "quote__id__exact",
+        "reason",
+        "decision_reason",
+        "conversation_ref__exact",
+    )
     list_filter = ("state", "kind", "asked_by_kind", "currency")
     date_hierarchy = "created_at"
 
@@ -66,7 +73,7 @@ class ProviderEventAdmin(ReadOnlyAdmin):
     """Webhooks, each kept once by the provider's number."""
 
     list_display = ("event_id", "provider", "kind", "received_at", "tried_at", "applied_at", "attempts", "outcome")
-    search_fields = ("event_id", "kind", "outcome", "payload")
+    search_fields = ("event_id__exact", "kind", "outcome", "payload")
     list_filter = ("provider", "kind", ("applied_at", admin.EmptyFieldListFilter))
     date_hierarchy = "received_at"
 
@@ -76,7 +83,13 @@ class StaffAlertAdmin(ReadOnlyAdmin):
     list_display = ("kind", "subject", "of_order", "of_refund", "raised_at", "settled_at", "settled_by")
     list_display_links = ("kind", "subject")
     list_select_related = ("order", "refund", "settled_by")
-    search_fields = ("subject", "order__number", "refund__id", "attempt__idempotency_key", "note")
+    search_fields = (
+        "subject__exact",
+        "order__number__exact",
+        "refund__id__exact",
+        "attempt__idempotency_key__exact",
+        "note",
+    )
     list_filter = ("kind", "provider", ("settled_at", admin.EmptyFieldListFilter))
     date_hierarchy = "raised_at"
     extra_fields = ("history",)
@@ -91,7 +104,7 @@ class StaffAlertAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("history"))
     def history(self, alert: StaffAlert) -> str:
-        return list_link(AuditEvent, gettext("Audit events about it"), subject_type="alert", subject_id=alert.pk)
+        return history_link(alert, gettext("Audit events about it"))
 
 
 @admin.register(BooksCompared)
@@ -110,7 +123,7 @@ class BooksComparedAdmin(ReadOnlyAdmin):
 class SimulatedRefundAdmin(ReadOnlyAdmin):
     list_display = ("provider_refund_id", "idempotency_key", "charge_ref", "amount", "created_at")
     amounts: ClassVar = {"amount": "currency"}
-    search_fields = ("provider_refund_id", "idempotency_key", "charge_ref")
+    search_fields = ("provider_refund_id__exact", "idempotency_key__exact", "charge_ref__exact")
     list_filter = ("currency",)
     date_hierarchy = "created_at"
 

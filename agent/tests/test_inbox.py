@@ -25,7 +25,7 @@ def order() -> Order:
 
 
 def numbers(state: str = "all", *, whose: str = "all", words: str = "", role: str = "staff") -> list[str]:
-    rows = inbox.conversations(state=state, whose=whose, user=cast.staff_user(role), words=words)
+    rows = inbox.conversations(state=state, whose=whose, user=cast.staff_user(role), found=inbox.found(words))
     return [row.order.number for row in rows]
 
 
@@ -88,12 +88,20 @@ def test_words_of_staff_are_found_and_halves_of_different_words_are_not(order: O
     assert numbers(words="聲左") == []
 
 
+def test_of_very_many_that_fit_each_list_looks_for_itself_and_finds_the_same(
+    order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    another("B1", "左耳也沒聲音")
+    another("B2")
+    monkeypatch.setattr(inbox, "MOST_FOUND", 1)
+    assert sorted(numbers(words="左耳")) == ["5531", "B1"]
+
+
 def test_words_are_looked_for_by_their_index(order: Order) -> None:
-    rows = inbox.conversations(state="all", whose="all", user=cast.staff_user(), words="左耳")
     with connection.cursor() as cursor:
         cursor.execute("set local enable_seqscan = off")
         cursor.execute("set local enable_indexscan = off")
-    assert "agent_message_pieces" in rows.explain()
+    assert "agent_message_pieces" in inbox.said("左耳").explain()
 
 
 # --- reading on ---

@@ -6,12 +6,15 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from agent import people
+from agent import events, people, turns
 from agent import report_selectors as reports
-from agent.models import Conversation, Message, ModelCall, Turn
+from agent.models import Card, Conversation, Message, ModelCall, Turn
 from agent.report_selectors import Cost
-from agent.tests.helpers import hear, talk
+from agent.states import TurnState
+from agent.tests.helpers import asked, call, hear, hold, newest_turn, press, quoted, talk
+from agent.tools import executor
 from orders.actors import customer_actor
 from orders.models import AuditEvent
 from orders.periods import Period
@@ -73,15 +76,45 @@ def test_hand_offs_stand_under_the_reason_that_was_given_last() -> None:
 def test_the_assistants_first_answer_is_that_to_the_first_message() -> None:
     for number, seconds in (("1", 2), ("2", 4), ("3", 9)):
         made = conversation(number)
-        Turn.objects.filter(conversation=made).update(
-            state="done", queued_at=BEGUN, first_text_at=BEGUN + timedelta(seconds=seconds)
-        )
+        Message.objects.filter(conversation=made).update(created_at=BEGUN)
+        Turn.objects.filter(conversation=made).update(state="done", first_text_at=BEGUN + timedelta(seconds=seconds))
         Turn.objects.create(
             conversation=made, state="done", queued_at=BEGUN, first_text_at=BEGUN + timedelta(seconds=500)
         )
     conversation("4")
     found = reports.first_answer_of_assistant(DAYS)
     assert (found.count, found.middle) == (3, timedelta(seconds=4))
+
+
+def test_a_turn_that_is_queued_anew_by_a_press_answered_when_it_first_did(
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    order = cast.order_5531()
+    hear(order)
+    lease = hold(order)
+    (asks,) = asked(order, call("refund_items", quote_id=quoted(order).pk))
+    executor.run_call(lease, asks.pk)
+    with events.writing(talk(order).pk) as written:
+        turns.move(written, newest_turn(order), TurnState.RUNNING, TurnState.WAITING)
+    Conversation.objects.update(created_at=BEGUN)
+    Message.objects.update(created_at=BEGUN)
+    Turn.objects.update(queued_at=BEGUN, first_text_at=BEGUN + timedelta(seconds=3))
+    with django_capture_on_commit_callbacks(execute=True):
+        press(Card.objects.select_related("conversation__customer").get())
+    assert newest_turn(order).state == TurnState.QUEUED
+    assert newest_turn(order).queued_at > BEGUN
+    found = reports.first_answer_of_assistant(DAYS)
+    assert (found.count, found.middle, found.slow) == (1, timedelta(seconds=3), timedelta(seconds=3))
+
+
+def test_what_a_colleague_has_answered_is_no_question_to_the_assistant_any_more() -> None:
+    made = conversation("1")
+    Message.objects.filter(conversation=made).update(created_at=BEGUN)
+    for author, seconds in (("staff", 10), ("customer", 600), ("customer", 602)):
+        message = Message.objects.create(conversation=made, author=author, content=[])
+        Message.objects.filter(pk=message.pk).update(created_at=BEGUN + timedelta(seconds=seconds))
+    Turn.objects.filter(conversation=made).update(state="done", first_text_at=BEGUN + timedelta(seconds=605))
+    assert reports.first_answer_of_assistant(DAYS).middle == timedelta(seconds=5)
 
 
 def test_a_persons_answer_is_timed_from_when_one_was_waited_for() -> None:

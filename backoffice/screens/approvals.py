@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -34,6 +34,8 @@ def waiting(request: HttpRequest) -> HttpResponse:
         sheet = keyset.sheet_of(rows, request.GET, per_page=PER_PAGE, moment="decided_at", kept=kept)
     else:
         sheet = keyset.sheet_of(approval_rows.waiting(), request.GET, per_page=PER_PAGE, oldest_first=True)
+    if not sheet.rows and {"after", "before"} & set(request.GET):
+        return redirect(f"{request.path}?{sheet.first}")  # the last of a page was decided
     first = sheet.oldest_first and not sheet.earlier
     to_look_at: Any = refund_rows.needing_a_look()[:FIRST_TO_LOOK_AT] if first else []
     context = {

@@ -6,13 +6,14 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
 from django.contrib.auth.models import User
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import QueryDict
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy
 
+from agent.models import Card
 from backoffice.screens.audit_question import Question, understood
 from orders.models import AuditEvent
 from orders.states import ActorKinds
@@ -98,6 +99,9 @@ def events(filters: Filters) -> QuerySet[AuditEvent]:
         rows = rows.filter(action__in=_actions_of(filters.family, filters.with_quiet))
     elif not filters.with_quiet:
         rows = rows.exclude(action__in=sorted(QUIET))
+    # Whoever asks by a number wants to see whatever that number has to do with.
+    if not filters.with_quiet and not filters.question.subjects:
+        rows = rows.exclude(tried_out())
     if filters.who:
         rows = rows.filter(Q(actor_user=int(filters.who)) if filters.who.isdigit() else Q(actor_kind=filters.who))
     if filters.since:
@@ -105,6 +109,16 @@ def events(filters: Filters) -> QuerySet[AuditEvent]:
     if filters.until:
         rows = rows.filter(at__lt=_midnight(filters.until + timedelta(days=1)))
     return rows
+
+
+def tried_out() -> Q:
+    """What tells of quotes that staff only looked at while choosing: neither pressed nor declined nor offered."""
+    told = AuditEvent.objects.filter(subject_type="quote", subject_id=OuterRef("subject_id"))
+    by_staff = Exists(told.filter(action="quote.opened", actor_kind=ActorKinds.STAFF))
+    used = Exists(told.filter(action__in=["quote.redeemed", "quote.declined"]))
+    offered = Exists(Card.objects.filter(quote=OuterRef("subject_id")))
+    looked_at = ("quote.opened", "quote.superseded", "quote.expired")
+    return Q(action__in=looked_at, subject_type="quote") & Q(by_staff) & ~Q(used) & ~Q(offered)
 
 
 def _actions_of(family: str, with_quiet: bool) -> Sequence[str]:

@@ -8,17 +8,23 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from django.contrib.auth.models import User
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet, Value
+from django.db.models.functions import Concat
 from django.utils.translation import gettext as _
 
 from orders import search as finding
-from orders.models import Order, Payment, Shipment
+from orders.models import AuditEvent, Customer, Order, Payment, Shipment
+from orders.states import ActorKinds
 from refunds.models import Approval, GatewayAttempt, Refund, RefundAllocation, RefundQuote, Replacement, Return
 
 LONGEST: Final = 100
 # Of a name that many bear, the newest orders.
 MOST_ORDERS: Final = 200
 MOST_PEOPLE: Final = 20
+# What a question for one customer begins with; what follows is the shop's own number of theirs.
+CUSTOMER: Final = "customer"
+# Whose events carry a name that no account may have any more. Customers are found by their orders.
+NOT_CUSTOMERS: Final = (ActorKinds.STAFF, ActorKinds.SYSTEM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ def understood(text: str) -> Question:
     text = text.strip().replace("\x00", "")[:LONGEST]
     if not text:
         return Question("", Q())
-    return _record(text) or _one_order(text) or _people_and_orders(text)
+    return _record(text) or _one_customer(text) or _one_order(text) or _people_and_orders(text)
 
 
 def _record(text: str) -> Question | None:
@@ -61,6 +67,21 @@ def _record(text: str) -> Question | None:
     if found is None or "_" not in number:
         return None
     return found(number) or Question(text, None)
+
+
+def _one_customer(text: str) -> Question | None:
+    """By `customer:` and the shop's own number: of several people of one name the one that is meant."""
+    prefix, _colon, number = text.partition(":")
+    if prefix != CUSTOMER or not number:
+        return None
+    customer = Customer.objects.filter(external_id=number).first()
+    if customer is None:
+        return Question(text, None)
+    events = Q(order__in=Order.objects.filter(customer=customer).values("pk"))
+    if customer.user_id:
+        events |= Q(actor_user=customer.user_id)
+    about = _("customer %(name)s (%(number)s)") % {"name": customer.name, "number": customer.external_id}
+    return Question(text, events, [about], is_story=True)
 
 
 def _one_order(text: str) -> Question | None:
@@ -75,24 +96,40 @@ def _people_and_orders(text: str) -> Question:
     """Colleagues by any part of their name, customers and orders as the desk's search finds them."""
     colleagues = list(_colleagues(text))
     orders = [key for _placed, key in finding.matching(Order.objects.all(), text, limit=MOST_ORDERS)]
-    events = Q()
+    acted = Q(actor_kind__in=NOT_CUSTOMERS, actor_name=text)
+    has_acted = AuditEvent.objects.filter(acted).exists()
+    events = acted if has_acted else Q()
     about = []
     if colleagues:
         events |= Q(actor_user__in=[each.pk for each in colleagues])
         about += [_("colleague %(name)s") % {"name": each.get_full_name() or each.username} for each in colleagues]
+    elif has_acted:
+        about.append(_("what “%(name)s” has done") % {"name": text})
     if orders:
         events |= Q(order__in=orders)
         more = len(orders) == MOST_ORDERS
         words = _("the newest %(count)s orders that fit") if more else _("%(count)s orders that fit")
         about.append(words % {"count": len(orders)} if len(orders) > 1 else _("one order that fits"))
-    return Question(text, events if colleagues or orders else None, about, is_story=len(orders) == 1 and not colleagues)
+    return Question(text, events if about else None, about, is_story=len(orders) == 1 and len(about) == 1)
 
 
 def _colleagues(text: str) -> QuerySet[User]:
-    """Accounts of the shop: those of customers are found by their orders."""
-    named = Q(username__iexact=text) | Q(first_name__icontains=text) | Q(last_name__icontains=text)
-    rows = User.objects.filter(named, customer__isnull=True)
-    return rows.order_by("pk")[:MOST_PEOPLE]
+    """Accounts of the shop, by any part of their name in either order, as it is written in Chinese or in English.
+
+    Those of customers are found by their orders.
+    """
+    orders = (("last_name", "first_name"), ("first_name", "last_name"))
+    whole = Concat(*_joined(orders, ""), Value("\n"), *_joined(orders, " "))
+    rows = User.objects.filter(customer__isnull=True).annotate(whole_names=whole)
+    return rows.filter(Q(username__iexact=text) | Q(whole_names__icontains=text)).order_by("pk")[:MOST_PEOPLE]
+
+
+def _joined(orders: Sequence[Sequence[str]], between: str) -> list[Any]:
+    """The names in each of these orders, a line each."""
+    parts: list[Any] = []
+    for first, second in orders:
+        parts += [F(first), Value(between), F(second), Value("\n")]
+    return parts
 
 
 def _order_words(order: Order) -> str:

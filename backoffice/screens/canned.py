@@ -1,6 +1,7 @@
 """Ready-made answers: supervisors write them, with fields that are filled from the order they are used in."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
@@ -45,6 +46,9 @@ def edit(request: HttpRequest, reply_id: int) -> HttpResponse:
 
 def _form(request: HttpRequest, reply: CannedReply | None) -> HttpResponse:
     def work(typed: QueryDict) -> str:
+        if reply and "version" in typed:
+            # The answer as the form has shown it: whoever changed it since is not overwritten.
+            reply.updated_at = _moment(typed.get("version", ""))
         canned.save(
             reply=reply,
             actor=staff_actor(request.user),
@@ -55,13 +59,30 @@ def _form(request: HttpRequest, reply: CannedReply | None) -> HttpResponse:
         return _("The answer is kept.")
 
     def context(typed: QueryDict) -> Mapping[str, Any]:
-        kept = {"title": reply.title, "language": reply.language, "text": reply.text} if reply else {}
-        shown = {name: typed.get(name, kept.get(name, "")) for name in ("title", "language", "text")}
-        return {"here": "queue", "reply": reply, "shown": shown, "fields": fields(), "languages": settings.LANGUAGES}
+        now = CannedReply.objects.select_related("written_by").get(pk=reply.pk) if reply else None
+        kept = {"title": now.title, "language": now.language, "text": now.text} if now else {}
+        version = now.updated_at.isoformat() if now else ""
+        return {
+            "here": "queue",
+            "reply": reply,
+            "shown": {name: typed.get(name, kept.get(name, "")) for name in ("title", "language", "text")},
+            "version": version,
+            "meanwhile": now if now and now.is_used and typed.get("version", version) != version else None,
+            "fields": fields(),
+            "languages": settings.LANGUAGES,
+        }
 
     return form_screen(
         request, template="staff/canned_edit.html", back=reverse("staff-canned"), context=context, work=work
     )
+
+
+def _moment(version: str) -> datetime:
+    """When the answer that a form has shown was written; of what no form has shown, never."""
+    try:
+        return datetime.fromisoformat(version)
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
 
 
 @require_POST

@@ -18,8 +18,11 @@ from orders.errors import InvalidInput
 @require_POST
 @staff_screen(QUEUE)
 def assign(request: HttpRequest, conversation_id: int) -> HttpResponse:
-    """`to`: the account's number; empty: nobody in particular."""
+    """`to`: the account's number; empty: nobody in particular. `shown`: whose job the page showed it to be."""
     row = conversation_for_staff(request.user, conversation_id)
+    if "shown" in request.POST:
+        seen = whole_number(request.POST["shown"])
+        row.assignee_id = seen if isinstance(seen, int) else None
 
     def work() -> str:
         to = _colleague(request.POST.get("to", ""))

@@ -38,11 +38,9 @@ def export_list(request: HttpRequest) -> HttpResponse:
 @staff_screen(EXPORTS)
 def make(request: HttpRequest) -> HttpResponse:
     """A short list comes back as a file at once, a long one is written by a worker."""
-    kind = export_kinds.KINDS.get(request.POST.get("kind", ""))
+    kind = export_kinds.open_to(request.POST.get("kind", ""), request.user)
     if kind is None:
         raise Http404
-    if not kind.is_open_to(request.user):
-        raise PermissionDenied
     actor, filters = staff_actor(request.user), kind.filters_of(request.POST)
     expected = kind.count(filters, MOST_ROWS + 1)
     if expected <= exporting.AT_ONCE:

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
@@ -113,8 +114,9 @@ def beside_part(request: HttpRequest, conversation_id: int) -> HttpResponse:
 
 
 def listing(view: View, user: User) -> dict[str, Any]:
-    rows = inbox.conversations(state=view.state, whose=view.whose, user=user, words=view.words)
-    found = inbox.page(
+    found = inbox.found(view.words)
+    rows = inbox.conversations(state=view.state, whose=view.whose, user=user, found=found)
+    page = inbox.page(
         inbox.as_rows(rows, user),
         longest_first=view.state == "needs_person",
         after=inbox.place(view.after),
@@ -123,23 +125,23 @@ def listing(view: View, user: User) -> dict[str, Any]:
     return {
         "view": view,
         "view_label": LABELS[view.state],
-        "tabs": [_tab(view, user, state) for state in inbox.STATES],
+        "tabs": [_tab(view, user, state, found) for state in inbox.STATES],
         "whose": [
             {"key": key, "label": label, "query": view.query(whose=key), "is_here": key == view.whose}
             for key, label in WHOSE.items()
         ],
-        "rows": [row_of(conversation) for conversation in found.rows],
-        "newer": view.query(before=str(found.before)) if found.before else "",
-        "older": view.query(after=str(found.after)) if found.after else "",
+        "rows": [row_of(conversation) for conversation in page.rows],
+        "newer": view.query(before=str(page.before)) if page.before else "",
+        "older": view.query(after=str(page.after)) if page.after else "",
     }
 
 
-def _tab(view: View, user: User, state: str) -> dict[str, Any]:
+def _tab(view: View, user: User, state: str, found: Q | None) -> dict[str, Any]:
     """How many stand there; of all that there ever were nobody needs to know."""
     tab = {"key": state, "label": LABELS[state], "query": view.query(state=state), "is_here": state == view.state}
     if state == "all" and not view.words:
         return {**tab, "count": ""}
-    number = inbox.count(inbox.conversations(state=state, whose=view.whose, user=user, words=view.words))
+    number = inbox.count(inbox.conversations(state=state, whose=view.whose, user=user, found=found))
     return {**tab, "count": f"{inbox.MOST_COUNTED}+" if number > inbox.MOST_COUNTED else str(number)}
 
 

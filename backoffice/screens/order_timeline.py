@@ -11,6 +11,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from backoffice.screens.audit_filters import tried_out
 from orders.models import AuditEvent, Order, Payment, Shipment
 from orders.money import format_money
 from orders.prose import aside
@@ -114,8 +115,11 @@ class Entry:
 
 def story_of(order: Order) -> dict[str, Any]:
     """`entries`, the newest first, and the `groups` that have any: what the part of the page is drawn from."""
-    events = list(AuditEvent.objects.filter(order=order).order_by("-at", "-id")[:LONGEST])
-    in_time = sorted([*_facts(order, events), *_told(order, events[::-1])], key=lambda entry: entry.at)
+    told = AuditEvent.objects.filter(order=order, action__in=sorted(_WITH_ROWS | set(_SHOWN))).exclude(tried_out())
+    events = list(told.order_by("-at", "-id")[: LONGEST + 1])
+    cut = [_cut_off(events[LONGEST])] if len(events) > LONGEST else []
+    del events[LONGEST:]
+    in_time = sorted([*cut, *_facts(order, events), *_told(order, events[::-1])], key=lambda entry: entry.at)
     entries = in_time[::-1]  # what happened in one moment keeps its order
     older = [replace(entry, is_older=True) for entry in entries[SHOWN_AT_ONCE:]]
     there = {entry.group for entry in entries}
@@ -124,6 +128,12 @@ def story_of(order: Order) -> dict[str, Any]:
         "groups": [(key, label) for key, label in GROUPS.items() if key in there],
         "is_long": len(entries) > SHOWN_AT_ONCE,
     }
+
+
+def _cut_off(last: AuditEvent) -> Entry:
+    """Stands where the line ends: `last` is the newest event that is not on it."""
+    said = _("Only the newest %(count)s events are shown here.") % {"count": LONGEST}
+    return Entry(last.at, "", "wait", said, more=_("The history has all of them, by the number of the order."))
 
 
 def _facts(order: Order, events: Iterable[AuditEvent]) -> Iterator[Entry]:
@@ -163,14 +173,11 @@ def _parcel(parcel: Shipment, who: Mapping[tuple[str, str], str]) -> Iterator[En
 
 
 def _told(order: Order, events: Iterable[AuditEvent]) -> Iterator[Entry]:
-    """What the history says. Quotes that staff only looked at while choosing are no part of the story."""
-    events = list(events)
+    """What the history says."""
     names = {line.line_item_id: line.name for line in order.lines.all()}
-    used = {event.subject_id for event in events if event.action in {"quote.redeemed", "quote.declined"}}
     for event in events:
-        group, tone = _SHOWN.get(event.action, ("", ""))
-        tried = event.action == "quote.opened" and event.actor_kind == ActorKinds.STAFF
-        if group and not (tried and event.subject_id not in used):
+        if event.action in _SHOWN:
+            group, tone = _SHOWN[event.action]
             yield Entry(
                 at=event.at,
                 group=group,

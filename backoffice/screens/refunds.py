@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -25,7 +25,7 @@ from refunds.models import Refund
 from refunds.retry import retry
 
 PER_PAGE = 20
-MOST_ALERTS = 50
+MOST_ALERTS = 20
 
 
 def _step(request: HttpRequest, refund_id: str, do: Callable[[Refund, Actor], object], said: str) -> HttpResponse:
@@ -128,15 +128,35 @@ def _note(request: HttpRequest) -> str:
 @require_safe
 @staff_screen(REFUNDS)
 def to_look_at(request: HttpRequest) -> HttpResponse:
-    """What nobody has settled yet, and refunds that no machine brings any further, each the oldest first."""
-    rows = refund_rows.needing_a_look()
-    sheet = keyset.sheet_of(rows, request.GET, per_page=PER_PAGE, oldest_first=True)
+    """What nobody has settled yet, and refunds that no machine brings any further, each the oldest first.
+
+    The oldest alerts stand above the first page of refunds; `?alerts=1`: all of them, page by page.
+    """
+    if request.GET.get("alerts"):
+        return _alerts(request)
+    sheet = keyset.sheet_of(refund_rows.needing_a_look(), request.GET, per_page=PER_PAGE, oldest_first=True)
+    shown = [] if sheet.earlier else list(alerts.to_see_to()[: MOST_ALERTS + 1])
     context = {
         "here": "refunds",
         "tab": "look",
         "sheet": sheet,
         "refund_rows": refund_rows.rows_of(sheet.rows),
-        "alerts": alerts.rows_of(alerts.to_see_to()[:MOST_ALERTS]),
-        "alerts_in_all": alerts.to_see_to().count(),
+        "alerts": alerts.rows_of(shown[:MOST_ALERTS]),
+        "has_more_alerts": len(shown) > MOST_ALERTS,
     }
+    return render(request, "staff/refunds.html", context)
+
+
+def _alerts(request: HttpRequest) -> HttpResponse:
+    sheet = keyset.sheet_of(
+        alerts.to_see_to(),
+        request.GET,
+        per_page=MOST_ALERTS,
+        moment="raised_at",
+        oldest_first=True,
+        kept={"alerts": "1"},
+    )
+    if not sheet.rows:
+        return redirect("staff-refunds")
+    context = {"here": "refunds", "tab": "look", "alert_sheet": sheet, "alerts": alerts.rows_of(sheet.rows)}
     return render(request, "staff/refunds.html", context)

@@ -91,6 +91,10 @@ class AuditEvent(models.Model):
             # The history of the whole shop, by what happened and by who did it (the reports, `/staff/audit/`).
             models.Index(fields=["action", "-at"], name="audit_by_action"),
             models.Index(fields=["actor_user", "-at"], name="audit_by_person"),
+            # Colleagues are asked for by the name under which they acted: an account may be renamed.
+            models.Index(
+                fields=["actor_name", "-at"], condition=Q(actor_kind__in=["staff", "system"]), name="audit_by_name"
+            ),
             # Pages ask how long people usually take to answer (`agent/waiting.py`): few rows among very many.
             models.Index(fields=["-at"], condition=Q(action="conversation.answered"), name="answers_by_time"),
         ]

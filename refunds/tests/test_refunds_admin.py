@@ -6,8 +6,10 @@ from io import StringIO
 import pytest
 from django.contrib.admin.utils import quote
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.db.models import Model
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from orders.models import AuditEvent
@@ -91,6 +93,16 @@ def test_records_can_be_searched_by_order_and_by_number(auditor: Client) -> None
     assert refund.pk not in shown(auditor, f"{address(Refund, 'changelist')}?q=nothing-like-it")
 
 
+def test_a_search_asks_each_table_by_itself_and_for_whole_numbers(auditor: Client) -> None:
+    refund = Refund.objects.get()
+    with CaptureQueriesContext(connection) as captured:
+        assert refund.pk in shown(auditor, f"{address(Refund, 'changelist')}?q=5531")
+    searches = [query["sql"] for query in captured if "'5531'" in query["sql"]]
+    assert any("orders_order" in sql for sql in searches)
+    assert not any("UPPER" in sql or " OR " in sql for sql in searches)
+    assert refund.pk not in shown(auditor, f"{address(Refund, 'changelist')}?q=553")
+
+
 def test_the_whole_story_is_linked_from_the_refund(auditor: Client) -> None:
     refund = Refund.objects.get()
     assert refund.quote_id
@@ -99,8 +111,12 @@ def test_the_whole_story_is_linked_from_the_refund(auditor: Client) -> None:
     assert address(RefundAllocation, "change", refund.allocations.get().pk) in page
     allocation = shown(auditor, address(RefundAllocation, "change", refund.allocations.get().pk))
     assert address(GatewayAttempt, "change", GatewayAttempt.objects.get().pk) in allocation
-    assert f"{reverse('admin:orders_auditevent_changelist')}?q={refund.pk}" in page
-    history = shown(auditor, f"{reverse('admin:orders_auditevent_changelist')}?q={refund.pk}")
+    events = f"{reverse('admin:orders_auditevent_changelist')}?subject_type__exact=refund&subject_id__exact={refund.pk}"
+    assert events in page
+    attempt = shown(auditor, address(GatewayAttempt, "change", GatewayAttempt.objects.get().pk))
+    assert events in attempt
+    assert f'href="/staff/audit/?q={refund.pk}"' in attempt
+    history = shown(auditor, events)
     assert "refund.succeeded" in history
     assert address(Refund, "change", refund.pk) in history
 

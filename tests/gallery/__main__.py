@@ -21,7 +21,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "docs" / "screens"
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.gallery", description=__doc__)
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the pictures go")
-    parser.add_argument("--only", default="", help="scenes whose name contains this")
+    parser.add_argument("--only", default="", help="scenes whose name contains one of these words, with commas between")
     parser.add_argument("--all", action="store_true", help="every scene at three widths in both languages, to look at")
     options = parser.parse_args()
     if options.all and options.folder == FOLDER:
@@ -29,7 +29,7 @@ def main() -> None:
     path = find_chromium()
     if not path:
         raise SystemExit("The gallery needs Chromium: run `make screens`, which finds or installs one.")
-    chosen = [scene for scene in SCENES if options.only in scene.name]
+    chosen = [scene for scene in SCENES if any(each in scene.name for each in options.only.split(","))]
     with running_stack(SWEEP_SECONDS="5") as stack:
         os.environ.update(stack.env)
         import django
@@ -46,7 +46,7 @@ def main() -> None:
 
 def everywhere(scenes: list[Scene]) -> list[Scene]:
     """Each page once per language, at every width."""
-    pages = {(each.route, each.values, each.query, each.who): each for each in reversed(scenes)}
+    pages = {(each.route, each.values, each.query, each.who, each.open): each for each in reversed(scenes)}
     return [
         replace(scene, name=f"{scene.name}-{language[:2]}", devices=tuple(SIZES), language=language)
         for scene in reversed(pages.values())
@@ -73,12 +73,17 @@ def shoot(browser: Browser, stack: Stack, scene: Scene, device: str, values: dic
     if scene.who:
         visit.sign_in(scene.who)
     answer = page.goto(address(scene, values), wait_until="load")
-    if answer is None or not answer.ok:
+    if answer is None or answer.status != scene.status:
         raise SystemExit(f"{scene.name}: {page.url} answered {answer and answer.status}")
     if scene.open:
         page.locator(scene.open).first.click()
     page.wait_for_load_state("networkidle") if "/chat/" not in page.content() else page.wait_for_timeout(500)
-    visit.shoot(scene.name)
+    if scene.part:
+        visit.shoot_part(page.locator(scene.part).first, scene.name)
+    elif page.locator("dialog[open]").count():  # it lies over the window, not over the page
+        page.screenshot(path=folder / f"{scene.name}-{device}.png")
+    else:
+        visit.shoot(scene.name)
     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     if wide > 0:
         print(f"    {scene.name} ({device}) is {wide} px wider than its window", flush=True)

@@ -12,7 +12,8 @@ BOTH: Final = ("desktop", "phone")
 class Scene:
     """`route` is the name of the page's address, `values` what `story.play` has found for it, as `{number}`.
 
-    `query` follows the address. `open` is what is pressed before the picture, `language` the reader's.
+    `query` follows the address, which answers with `status`. `open` is what is pressed before the picture, `part` what
+    of the page is on it (all of it where nothing is said), `language` the reader's.
     """
 
     name: str
@@ -22,11 +23,17 @@ class Scene:
     query: str = ""
     devices: tuple[str, ...] = DESK
     open: str = ""
+    part: str = ""
+    status: int = 200
     language: str = "zh-TW"
 
 
 SCENES: Final = (
     Scene("sign-in", None, "login", devices=BOTH),
+    Scene("no-such-page", "ming", "order", ("unknown",), status=404, devices=BOTH),
+    Scene("not-for-this-role", "warehouse", "staff-approvals", status=403),
+    Scene("link-over", None, "enter-by-link", ("forged",), status=410, devices=BOTH),
+    Scene("confirm-card", "ming", "order", ("talk",), part=".card[data-kind=refund]"),
     Scene("customer-orders", "ming", "orders", devices=BOTH),
     Scene("customer-order-cards", "ming", "order", ("talk",), devices=BOTH),
     Scene("customer-order-cards-english", "ming", "order", ("talk",), devices=BOTH, language="en"),
@@ -42,6 +49,7 @@ SCENES: Final = (
     Scene("staff-orders-search", "supervisor", "staff-orders", query="?q=王小明"),
     Scene("staff-orders-none", "supervisor", "staff-orders", query="?q=沒有這筆"),
     Scene("staff-order", "supervisor", "staff-order", ("talk",), devices=BOTH),
+    Scene("staff-order-dialog", "supervisor", "staff-order", ("fresh",), open="[data-dialog][href$='/compensation/']"),
     Scene("staff-order-refunded", "supervisor", "staff-order", ("refunded",)),
     Scene("staff-order-warehouse", "warehouse", "staff-order", ("talk",)),
     Scene("staff-exchange", "supervisor", "staff-exchange", ("fresh",)),
@@ -50,9 +58,15 @@ SCENES: Final = (
     Scene("staff-compensation", "supervisor", "staff-compensation", ("fresh",)),
     Scene("staff-elsewhere", "supervisor", "staff-elsewhere", ("fresh",)),
     Scene("staff-address", "supervisor", "staff-address", ("unsent",)),
+    Scene("staff-link", "supervisor", "staff-link", ("fresh",)),
+    Scene("staff-link-made", "supervisor", "staff-link", ("fresh",), open="main form .button-primary"),
+    Scene("staff-refund-assign", "supervisor", "staff-refund-assign", ("elsewhere",)),
     Scene("staff-refunds", "supervisor", "staff-refunds"),
     Scene("staff-books", "supervisor", "staff-books"),
     Scene("staff-approvals", "supervisor", "staff-approvals", devices=BOTH),
+    Scene("staff-approve", "supervisor", "staff-approve", ("approval",), devices=BOTH),
+    Scene("staff-approve-dialog", "supervisor", "staff-approvals", open="[data-dialog][data-key=a]"),
+    Scene("staff-reject", "supervisor", "staff-reject", ("approval",)),
     Scene("staff-returns", "warehouse", "staff-returns", devices=BOTH),
     Scene("staff-return", "warehouse", "staff-return", ("return",), devices=BOTH),
     Scene("staff-replacements", "warehouse", "staff-replacements"),
@@ -64,7 +78,9 @@ SCENES: Final = (
     Scene("staff-reports", "supervisor", "staff-reports", devices=BOTH),
     Scene("staff-audit", "auditor", "staff-audit", query="?q=5532", devices=BOTH),
     Scene("staff-answer-new", "supervisor", "staff-canned-new"),
+    Scene("staff-answer-edit", "supervisor", "staff-canned-edit", ("answer",)),
     Scene("staff-exports", "supervisor", "staff-exports"),
+    Scene("staff-export", "supervisor", "staff-export", ("export",)),
     Scene("admin", "auditor", "admin:index"),
     Scene("admin-history", "auditor", "admin:orders_auditevent_changelist"),
     Scene("admin-refunds", "auditor", "admin:refunds_refund_changelist"),

@@ -18,6 +18,8 @@ def play(stack: Stack) -> dict[str, str]:
     returned = _someone_returns(stack)
     _a_second_person_is_needed(stack)
     _a_provider_refuses(stack)
+    elsewhere = _somebody_paid_elsewhere(stack)
+    answer = _an_answer_is_written(stack)
     return {
         "talk": "5531",
         "talk_conversation": _conversation(stack, "5531"),
@@ -34,6 +36,12 @@ def play(stack: Stack) -> dict[str, str]:
         "currency": "TWD",
         "version": "1",
         "draft": "2",
+        "elsewhere": elsewhere,
+        "answer": answer,
+        "approval": str(rows(stack, "select id from refunds_approval where state = 'waiting'")[0]["id"]),
+        "export": _a_list_is_written(stack),
+        "unknown": "9999",
+        "forged": "no-such-link",
     }
 
 
@@ -83,6 +91,39 @@ def _a_provider_refuses(stack: Stack) -> None:
     with Visitor(stack, "staff") as staff:
         _redeem(staff, "5616", "li_1", "changed_mind")
     wait_until(lambda: rows(stack, "select 1 from refunds_refund where state = 'failed'"))
+
+
+def _somebody_paid_elsewhere(stack: Stack) -> str:
+    """A refund that nobody has said the goods of."""
+    number = another_5531(stack, "5533")
+    query = "select p.id from orders_payment p join orders_order o on o.id = p.order_id where o.number = %s"
+    payment = rows(stack, query, number)[0]["id"]
+    told = {"external_ref": "re_at_the_desk", "amount": 230, "payment_id": payment, "note": "收單銀行後台退款"}
+    with Visitor(stack, "supervisor") as supervisor:
+        answer = supervisor.post_json(f"/api/v1/orders/{number}/refunds-elsewhere/", told)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["refund_id"])
+
+
+def _an_answer_is_written(stack: Stack) -> str:
+    text = "{{customer_name}}您好，訂單 {{order_number}} 的退款 {{refund_amount}} 已送出，通常 7–14 個工作天入帳。"
+    with Visitor(stack, "supervisor") as supervisor:
+        supervisor.post("/staff/answers/new/", {"title": "退款已送出", "language": "zh-hant", "text": text})
+    return str(rows(stack, "select id from agent_cannedreply")[0]["id"])
+
+
+def _a_list_is_written(stack: Stack) -> str:
+    """As a worker does with a list of more than a thousand rows."""
+    from django.contrib.auth.models import User
+
+    from backoffice import exporting
+    from backoffice.export_kinds import KINDS
+    from orders.actors import staff_actor
+
+    kind, actor = KINDS["orders"], staff_actor(User.objects.get(username="supervisor"))
+    export = exporting.ask(kind=kind, filters={}, expected=kind.count({}, exporting.AT_ONCE), actor=actor)
+    wait_until(lambda: rows(stack, "select 1 from backoffice_export where state = 'done'"))
+    return str(export.pk)
 
 
 def _redeem(staff: Visitor, number: str, line_item_id: str, reason: str) -> dict[str, Any]:

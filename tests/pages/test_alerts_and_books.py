@@ -1,5 +1,6 @@
 """What staff must see although nobody asked, and the comparisons of our books with the provider's."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -8,9 +9,10 @@ from django.utils import timezone
 from orders.tests import cast
 from orders.tests.factories import shipment_body
 from refunds import alerts
-from refunds.models import BooksCompared, StaffAlert
+from refunds.models import BooksCompared, Refund, StaffAlert
 from refunds.states import AlertKind
 from refunds.tests.going_back import sent_again
+from refunds.tests.paying import pending_refund
 from tests.pages.visiting import signed_in, text_of
 
 pytestmark = pytest.mark.django_db
@@ -53,6 +55,33 @@ def test_it_is_settled_with_a_note_and_gone_from_the_list() -> None:
     alert.refresh_from_db()
     assert (alert.note, alert.settled_at is None) == ("已電匯給顧客", False)
     assert settle not in text_of(staff.get("/staff/refunds/"))
+
+
+def test_alerts_beyond_the_first_page_are_reached_and_later_pages_of_refunds_do_not_repeat_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("backoffice.screens.refunds.MOST_ALERTS", 2)
+    monkeypatch.setattr("backoffice.screens.refunds.PER_PAGE", 1)
+    first = overdue()
+    others = [alerts.raise_alert(kind=AlertKind.OVERDUE, subject=f"rf_{each}:statutory", facts={}) for each in "abcd"]
+    for number in ("9001", "9002"):
+        refund = pending_refund(cast.place(number), (1, 1, "changed_mind"))
+        refund.allocations.update(state="failed")
+        Refund.objects.filter(pk=refund.pk).update(state="failed")
+    staff = signed_in("staff", language="en")
+    shown: list[str] = []
+    assert "All alerts" in text_of(staff.get("/staff/refunds/"))
+    address = "/staff/refunds/?alerts=1"
+    while address:
+        answer = staff.get(address)
+        found = re.findall(r'id="alert-(\d+)"', text_of(answer))
+        assert f'name="next" value="{address.replace("&", "&amp;")}"' in text_of(answer)
+        shown += found
+        later = answer.context["alert_sheet"].later
+        address = f"/staff/refunds/?{later}" if later else ""
+    assert shown == [str(alert.pk) for alert in (first, *others) if alert]
+    second = staff.get(f"/staff/refunds/?{staff.get('/staff/refunds/').context['sheet'].later}")
+    assert (len(second.context["refund_rows"]), second.context["alerts"]) == (1, [])
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """A second person decides, with the reasons before their eyes; whoever asked leaves it to somebody else."""
 
+import re
+
 import pytest
 from django.utils import timezone
 
@@ -40,6 +42,21 @@ def test_a_large_refund_waits_with_its_reasons_and_is_approved() -> None:
     assert "已核准" in text_of(answer)
     assert state_of(refund) == "pending"
     assert "目前沒有待核准的退款" in text_of(supervisor.get("/staff/approvals/"))
+
+
+def test_a_decision_leads_back_to_the_page_it_was_asked_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backoffice.screens.approvals.PER_PAGE", 1)
+    order = cast.place("9002", lines=[("襪子", 500, 1)])
+    for ref in ("a", "b"):
+        compensation.propose(order=order, amount=10, reason="配送延遲", actor=cast.staff(), request_ref=ref)
+    supervisor = signed_in("supervisor")
+    second = f"/staff/approvals/?{supervisor.get('/staff/approvals/').context['sheet'].later}"
+    (form,) = re.findall(r'href="(/staff/approvals/[^"]+/approve/[^"]+)"', text_of(supervisor.get(second)))
+    page = text_of(supervisor.get(form))
+    assert f'name="next" value="{second}"' in page
+    answer = supervisor.post(form, {"next": second})
+    assert answer["Location"] == second
+    assert supervisor.get(second)["Location"] == "/staff/approvals/?"
 
 
 def test_what_waits_until_somebody_decides_shows_no_date() -> None:

@@ -4,6 +4,7 @@ import re
 from html import unescape
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -90,6 +91,33 @@ def test_a_colleague_is_found_by_name_with_everything_that_they_did(order: Order
     assert "test shop sent the order" not in page
 
 
+@pytest.mark.parametrize("question", ["陳怡君", "怡君 陳", "怡君陳"])
+def test_a_colleague_is_found_by_the_whole_name_in_either_order(order: Order, question: str) -> None:
+    User.objects.filter(pk=cast.staff_user().pk).update(first_name="怡君", last_name="陳")
+    assert "staff confirmed the quote of NT$230." in asked(question, language="en")
+
+
+def test_what_was_done_under_a_name_is_found_after_the_account_has_another(order: Order) -> None:
+    User.objects.filter(pk=cast.staff_user().pk).update(username="s.chen", first_name="Sandra")
+    page = asked("staff", language="en")
+    assert "what “staff” has done" in page
+    assert "staff confirmed the quote of NT$230." in page
+    assert "test shop sent the order" not in page
+
+
+def test_the_records_lead_to_the_one_customer_and_not_to_another_of_the_same_name(order: Order) -> None:
+    cast.place("5602", who="ming2")
+    for who, own, other in (("ming", "5531", "5602"), ("ming2", "5602", "5531")):
+        auditor = signed_in("auditor", language="en")
+        record = text_of(auditor.get(f"/admin/orders/customer/{cast.customer(who).pk}/change/"))
+        (story,) = re.findall(r'href="(/staff/audit/[^"]+)"', record)
+        page = unescape(text_of(auditor.get(unescape(story))))
+        assert f"customer 王小明 ({cast.customer(who).external_id})" in page
+        assert f"Order {own}" in page
+        assert f"Order {other}" not in page
+    assert "Nothing" in asked("customer:nobody", language="en")
+
+
 def test_a_customer_is_found_with_all_their_orders(order: Order) -> None:
     cast.place("5533", who="ming2")
     page = asked("王小明", language="en")
@@ -132,6 +160,15 @@ def test_small_steps_of_the_machine_are_shown_on_demand(order: Order) -> None:
     said(order, "耳機沒聲音")
     assert "turn queued" not in asked("5531", language="en")
     assert "turn queued" in asked("5531", language="en", all="1")
+
+
+def test_quotes_that_staff_only_looked_at_are_shown_on_demand_and_by_their_number(order: Order) -> None:
+    looked_at = ask(order, (1, 1, "changed_mind"), actor=cast.staff())
+    words = "staff asked what giving back 藍牙耳機 × 1"
+    assert words not in asked("5531", language="en")
+    assert words not in asked(family="money", language="en")
+    assert words in asked("5531", language="en", all="1")
+    assert words in asked(looked_at.pk, language="en")
 
 
 def test_words_of_people_are_told_with_links_to_where_they_were_said(order: Order) -> None:

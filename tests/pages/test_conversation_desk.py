@@ -83,6 +83,20 @@ def test_it_is_assigned_by_name_to_oneself_and_to_nobody(order: Order) -> None:
     assert talk(order).assignee is None
 
 
+def test_two_who_assign_it_at_once_do_not_overwrite_each_other(order: Order) -> None:
+    staff, supervisor = english(), cast.staff_user("supervisor")
+    forms = re.findall(r'<form[^>]*assign/">.*?</form>', shown(staff, order), re.DOTALL)
+    assert [re.findall(r'name="shown" value="(\w*)"', form) for form in forms] == [[""], [""]]
+    supervisor_page = english("supervisor")
+    supervisor_page.post(path(order, "assign/"), {"to": supervisor.pk, "shown": ""})
+    refused = text_of(staff.post(path(order, "assign/"), {"to": cast.staff_user().pk, "shown": ""}, follow=True))
+    assert "A colleague has assigned this conversation to supervisor meanwhile." in refused
+    assert talk(order).assignee == supervisor
+    assert f'name="shown" value="{supervisor.pk}"' in refused
+    staff.post(path(order, "assign/"), {"to": cast.staff_user().pk, "shown": supervisor.pk})
+    assert talk(order).assignee == cast.staff_user()
+
+
 @pytest.mark.parametrize("what", ["assign/", "note/", "quote/", "offer/"])
 @pytest.mark.parametrize("role", ["ming", "warehouse", "auditor", "marketing"])
 def test_none_of_it_is_for_others(order: Order, what: str, role: str) -> None:
@@ -157,6 +171,27 @@ def test_supervisors_write_change_and_retire_them_and_support_reads_them() -> No
     assert "嗨" in text_of(english().get("/staff/answers/"))
     supervisor.post(f"/staff/answers/{reply.pk}/retire/")
     assert "None yet" in text_of(english().get("/staff/answers/"))
+
+
+def test_two_who_change_one_at_once_see_both_texts_before_one_is_overwritten() -> None:
+    write_canned("您好")
+    supervisor, reply = english("supervisor"), canned.in_use()[0]
+    path_of = f"/staff/answers/{reply.pk}/"
+
+    def version(page: str) -> str:
+        return str(re.findall(r'name="version" value="([^"]+)"', page)[0])
+
+    seen = version(text_of(supervisor.get(path_of)))
+    canned.save(reply=reply, actor=cast.staff("admin"), title="招呼", language="zh-hant", text="哈囉")
+    typed = {"title": "招呼", "language": "zh-hant", "text": "嗨"}
+    refused = supervisor.post(path_of, {**typed, "version": seen})
+    page = text_of(refused)
+    assert (refused.status_code, canned.in_use()[0].text) == (409, "哈囉")
+    assert "admin has changed this answer while you were writing." in page
+    assert "<p>哈囉</p>" in page
+    assert ">嗨</textarea>" in page
+    supervisor.post(path_of, {**typed, "version": version(page)})
+    assert canned.in_use()[0].text == "嗨"
 
 
 def test_support_cannot_write_them() -> None:

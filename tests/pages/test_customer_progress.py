@@ -108,14 +108,6 @@ def test_my_refunds_are_those_of_all_my_orders_and_of_nobody_else() -> None:
     assert "還沒有退款" in others
 
 
-def test_the_list_of_refunds_costs_the_same_however_long_it_is(django_assert_max_num_queries: Any) -> None:
-    ming = signed_in("ming")
-    for number in range(9810, 9818):
-        refunded(str(number))
-    with django_assert_max_num_queries(12):
-        ming.get("/refunds/")
-
-
 def test_the_slip_has_the_number_for_the_parcel_and_only_for_its_customer() -> None:
     order = cast.place("9806", shipments=[shipment_body({1: 1})])
     back = return_of(order)

@@ -125,6 +125,15 @@ def test_a_thousand_conversations_are_asked_for_as_often_as_ten() -> None:
     assert "999+" in text_of(staff.get("/staff/?state=done"))
 
 
+def test_a_search_is_worked_out_once_for_the_list_and_all_its_counts(order: Order) -> None:
+    staff = signed_in("staff")
+    with CaptureQueriesContext(connection) as captured:
+        assert f"/staff/conversations/{talk(order).pk}/" in inbox(staff, q="左耳")
+    asked = [query["sql"] for query in captured if "左耳" in query["sql"]]
+    assert len([sql for sql in asked if 'orders_pieces("orders_customer"' in sql]) == 1
+    assert len([sql for sql in asked if 'FROM "agent_message"' in sql]) == 1
+
+
 # --- as it happens ---
 def run(scene: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(scene())  # type: ignore[arg-type]

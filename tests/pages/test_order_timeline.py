@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from orders.models import Order
+from backoffice.screens.order_timeline import LONGEST
+from orders.models import AuditEvent, Order
 from orders.tests import cast
 from orders.tests.factories import shipment_body
 from refunds import compensation
@@ -63,6 +64,26 @@ def test_what_staff_only_looked_at_while_choosing_is_no_part_of_the_story() -> N
     form = {"pick": "li_2.cancel", "quantity.li_2.cancel": "1", "reason.li_2.cancel": "changed_mind"}
     staff.post("/staff/orders/5531/quote/", form, headers={"HX-Request": "true"})
     assert "Quote made" not in [what for _, what, _ in story(staff, "5531")]
+
+
+def happened(order: Order, action: str, times: int) -> None:
+    row = {"action": action, "actor_kind": "system", "subject_type": "turn", "subject_id": "1"}
+    AuditEvent.objects.bulk_create(AuditEvent(order=order, **row) for _ in range(times))
+
+
+def test_steps_of_the_machine_push_nothing_out_of_the_story_and_a_cut_one_says_so() -> None:
+    order = cast.order_5531()
+    redeem(quote_id=quoted(order).pk, actor=cast.shopper())
+    staff = signed_in("staff", language="en")
+    happened(order, "turn.running", LONGEST + 5)
+    told = [what for _, what, _ in story(staff, "5531")]
+    assert "Quote confirmed" in told
+    assert not any("newest" in what for what in told)
+    happened(order, "conversation.noted", LONGEST)
+    told = [what for _, what, _ in story(staff, "5531")]
+    assert "Quote confirmed" not in told
+    assert told.index("Only the newest 200 events are shown here.") == LONGEST
+    assert told[-1] == "Order placed"
 
 
 def test_only_parts_that_have_something_can_be_chosen_and_old_entries_are_folded() -> None:

@@ -18,7 +18,7 @@ from django.utils import timezone, translation
 from pytest_django import Settings
 from rest_framework.authtoken.models import Token
 
-from agent.models import Conversation, CustomerMail, ModelCall, ToolCall, Turn
+from agent.models import Conversation, ConversationEvent, CustomerMail, Message, ModelCall, ToolCall, Turn
 from agent.models_desk import CannedReply, ReadMark, StaffNote
 from backoffice.models import Export
 from backoffice.permission_words import permission_name
@@ -43,7 +43,7 @@ from refunds.models import (
 from refunds.states import AlertKind
 from refunds.tests.ask import choices
 from refunds.tests.paying import pending_refund
-from tests.pages.visiting import refund_card, signed_in, text_of
+from tests.pages.visiting import refund_card, said, signed_in, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -194,6 +194,26 @@ def test_all_rows_that_fit_the_filters_are_taken_where_all_are_chosen() -> None:
     assert {row[0] for row in rows_of(answer)[1:]} == {"5531", "5600"}
     narrowed = take_away(signed_in("auditor"), Order, order.pk, select_across="1", query="?q=5600")
     assert {row[0] for row in rows_of(narrowed)[1:]} == {"5600"}
+
+
+def test_what_people_wrote_stands_in_the_file_whole_and_as_they_wrote_it() -> None:
+    text = "3 < 5 <b>bold</b> &amp; " + "很長" * 100
+    order = cast.order_5531()
+    message = said(order, text).messages.get()
+    browser = signed_in("auditor", language="en")
+    head, row = rows_of(take_away(browser, Message, message.pk))
+    assert row[head.index("text")] == text
+    assert row[head.index("order")] == "5531"
+    event = ConversationEvent.objects.get(kind="message")
+    head, row = rows_of(take_away(browser, ConversationEvent, event.pk))
+    assert row[head.index("content")] == text
+
+
+def test_notes_and_read_marks_lead_to_their_conversation() -> None:
+    one_of_each()
+    browser, talk = signed_in("auditor"), StaffNote.objects.get().conversation
+    for model in (StaffNote, ReadMark):
+        assert reverse("admin:agent_conversation_change", args=[talk.pk]) in text_of(browser.get(list_of(model)))
 
 
 def test_too_many_rows_are_refused_with_what_to_do() -> None:

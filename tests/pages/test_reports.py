@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone, translation
 
@@ -15,6 +16,7 @@ from backoffice.screens import report_charts, report_period
 from backoffice.screens.report_words import change, points, span
 from orders.models import AuditEvent
 from orders.tests import cast
+from refunds import compensation
 from refunds.models import Refund
 from refunds.tests.paying import pending_refund
 from tests.pages.visiting import said, signed_in, text_of
@@ -53,7 +55,7 @@ def test_the_page_tells_refunds_conversations_and_times_of_the_last_thirty_days(
     money_back("3", days_ago=31)
     answered("4")
     shown = page()
-    for text in ("NT$200", "1.5 小時", "+100%", "改變心意", "100%", "共 1 則對話中的 1 則"):
+    for text in ("NT$200", "1.5 小時", "+100%", "改變心意", ">100%<", "共 1 則對話中的 1 則"):
         assert text in shown, text
 
 
@@ -81,9 +83,13 @@ def test_two_days_of_ones_own_choice_stand_in_the_address() -> None:
     ],
 )
 def test_days_that_cannot_be_used_are_told_and_the_usual_ones_shown(query: str, says: str) -> None:
+    money_back("1", days_ago=29)
+    money_back("2", days_ago=30)
     shown = page(query)
     assert says in shown
-    assert report_period.read(signed_in("auditor").get("/staff/reports/").wsgi_request.GET).days == 30
+    assert "NT$100" in shown
+    assert "NT$200" not in shown
+    assert report_period.read(QueryDict(query.removeprefix("?"))).days == 30
 
 
 def test_without_anything_each_part_says_so_instead_of_showing_an_empty_chart() -> None:
@@ -115,10 +121,23 @@ def test_a_table_is_a_file_that_a_spreadsheet_reads_and_taking_it_is_in_the_hist
     assert (event.chosen["kind"], event.outcome, event.actor_name) == ("report:refunds-by-day", {"rows": 7}, "auditor")
 
 
-@pytest.mark.parametrize("key", ["refunds-by-reason", "conversations-by-day", "hand-offs", "approvals-by-age"])
-def test_every_table_is_a_file(key: str) -> None:
+def test_every_table_is_a_file_of_its_numbers() -> None:
     money_back("1")
-    assert len(rows_of(signed_in("supervisor").get(f"/staff/reports/{key}.csv"))) >= 1
+    answered("2")
+    Conversation.objects.update(hand_off_reason="complaint")
+    compensation.propose(order=cast.place("3"), amount=10, reason="致歉", actor=cast.staff(), request_ref="t")
+    browser = signed_in("supervisor", language="en")
+    told = {
+        key: rows_of(browser.get(f"/staff/reports/{key}.csv"))
+        for key in ("refunds-by-reason", "conversations-by-day", "hand-offs", "approvals-by-age")
+    }
+    assert [row[1:] for row in told["refunds-by-reason"]] == [
+        ["Refunds", "Given back", "Currency"],
+        ["1", "100", "TWD"],
+    ]
+    assert told["conversations-by-day"][-1] == [timezone.localdate().isoformat(), "0", "1", "0"]
+    assert [row[1] for row in told["hand-offs"]] == ["Conversations", "1"]
+    assert [row[1] for row in told["approvals-by-age"]] == ["Approvals", "1", "0", "0", "0"]
 
 
 def test_there_is_no_file_of_a_table_that_does_not_exist() -> None:

@@ -161,7 +161,11 @@ def test_the_warehouse_packs_hands_over_and_reports_the_arrival() -> None:
     assert "包裝剩餘商品" in text_of(warehouse.get("/staff/orders/5531/"))
     warehouse.post("/staff/orders/5531/pack/")
     parcel = Shipment.objects.get(state="packed")
-    warehouse.post(f"/staff/shipments/{parcel.pk}/ship/", {"carrier": "黑貓", "tracking_number": "TN-1"})
+    typed = {"carrier": "黑貓" * 50, "tracking_number": "TN-1"}
+    refused = text_of(warehouse.post(f"/staff/shipments/{parcel.pk}/ship/", typed, follow=True))
+    assert 'value="TN-1"' in refused
+    assert f'value="{typed["carrier"]}"' in refused
+    warehouse.post(f"/staff/shipments/{parcel.pk}/ship/", {**typed, "carrier": "黑貓"})
     parcel.refresh_from_db()
     assert (parcel.state, parcel.carrier, parcel.tracking_number) == ("shipped", "黑貓", "TN-1")
     answer = warehouse.post(f"/staff/shipments/{parcel.pk}/deliver/", follow=True)
