@@ -270,6 +270,27 @@ SETTLED: Final = (
     Settled("5624", "li_1", "lost"),
 )
 
+# Ready-made answers: language, title, text.
+ANSWERS: Final = (
+    (
+        "zh-hant",
+        "退款何時入帳",
+        "{{customer_name}}您好，退款 {{refund_amount}}（{{refund_number}}）已送出，通常 7–14 個工作天入帳，"
+        "實際日期依發卡銀行而定。",
+    ),
+    (
+        "zh-hant",
+        "請補充商品狀況",
+        "{{customer_name}}您好，關於訂單 {{order_number}}，請告訴我們是哪一件商品、發生了什麼狀況，我們馬上為您處理。",
+    ),
+    (
+        "en",
+        "When the refund arrives",
+        "Hello {{customer_name}}, your refund of {{refund_amount}} ({{refund_number}}) is on its way. It usually "
+        "arrives within 7–14 working days; the day is up to your bank.",
+    ),
+)
+
 
 # A version of the rules that the supervisor has begun, for marketing to publish or to change.
 DRAFTED_BY: Final = "supervisor"

@@ -297,6 +297,9 @@ SPECTACULAR_SETTINGS = {
 
 # --- the product's own settings ---------------------------------------------------------------------------------------
 SHOP_NAME = env.str("SHOP_NAME", default="好聲音 GoodSound")
+RETURN_ADDRESS = env.str("RETURN_ADDRESS", default="").strip()
+if "\n" in RETURN_ADDRESS or len(RETURN_ADDRESS) > 200:
+    raise ImproperlyConfigured("RETURN_ADDRESS must be one line of at most 200 characters.")
 PAYMENT_GATEWAY = env.str("PAYMENT_GATEWAY", default="simulated")
 if PAYMENT_GATEWAY not in {"simulated", "stripe"}:
     raise ImproperlyConfigured(f"PAYMENT_GATEWAY is {PAYMENT_GATEWAY!r}: it must be simulated or stripe.")

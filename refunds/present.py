@@ -7,6 +7,7 @@ language; moments are ISO 8601 with the shop's offset.
 from collections.abc import Iterable
 from typing import Any, Final
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -287,13 +288,17 @@ def _instructions(request: Return) -> str:
         return ""
     if request.order.shipping_method in PICKUP_METHODS:
         send_back = _("Pack the goods, write %(number)s on the parcel and hand it in at the pick-up store.")
+    elif settings.RETURN_ADDRESS:
+        send_back = _("Pack the goods, write %(number)s on the parcel and send it to: %(address)s.")
     else:
         send_back = _("Pack the goods, write %(number)s on the parcel and send it back to the shop.")
     if request.kind == ReturnKind.EXCHANGE:
         afterwards = _("The replacement is sent once they have arrived and been looked at.")
     else:
         afterwards = _("The refund is made once they have arrived and been looked at.")
-    return sentences(send_back % {"number": _number_on_the_parcel(request)}, afterwards)
+    return sentences(
+        send_back % {"number": _number_on_the_parcel(request), "address": settings.RETURN_ADDRESS}, afterwards
+    )
 
 
 def _number_on_the_parcel(request: Return) -> str:

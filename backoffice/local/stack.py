@@ -23,6 +23,7 @@ from backoffice.local.supervisor import Program, Supervisor
 
 ROOT = Path(__file__).resolve().parents[2]
 READY_WITHIN = 120.0
+DEMO_RETURN_ADDRESS = "106 台北市大安區示範路二段 2 號 退貨組（示範地址）"
 # Who works on which queues, with how many threads. A turn waits for the model nearly all its life: a thread that waits
 # costs little, a customer who waits for a thread waits long. Python runs one thread of a process at a time, so turns
 # have two processes. Refunds wait for the gateway. The last worker has a thread for each sweep, two more for steps of
@@ -160,6 +161,7 @@ class Stack:
             self.env["SECRET_KEY"] = kept_secret(self.folder / "django.secret")
         if self.seed:
             self.env.setdefault("DEMO", "true")
+            self.env.setdefault("RETURN_ADDRESS", DEMO_RETURN_ADDRESS)
         if not self.env.get("SITE_URL"):
             self.env["SITE_URL"] = f"http://localhost:{self.port}"
         # Until the embedded servers have their addresses, the settings are checked with well-formed ones.

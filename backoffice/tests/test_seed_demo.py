@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from agent import canned
 from backoffice import demo_cast
 from orders import store_credit
 from orders.actors import staff_actor
@@ -49,6 +50,11 @@ def test_every_role_can_sign_in() -> None:
         assert user.check_password("demo"), member
         assert [group.name for group in user.groups.all()] == ([member.group] if member.group else [])
     assert User.objects.get(username="admin").is_superuser
+
+
+def test_ready_made_answers_are_there_for_both_languages() -> None:
+    seed()
+    assert {reply.language for reply in canned.in_use()} == {"zh-hant", "en"}
 
 
 def test_a_version_of_the_rules_waits_for_marketing_to_publish_it() -> None:

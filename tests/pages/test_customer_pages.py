@@ -362,3 +362,11 @@ def test_what_to_do_with_goods_that_go_back_depends_on_how_they_came() -> None:
         order = cast.place(number, lines=[("襪子", 500, 1)], shipping=shipping, shipments=[shipment_body({1: 1})])
         return_of(order)
         assert way in text_of(signed_in("ming").get(f"/orders/{number}/"))
+
+
+def test_where_goods_are_sent_stands_in_the_instructions_and_on_the_slip(settings: Settings) -> None:
+    settings.RETURN_ADDRESS = "106 台北市大安區示範路 2 號 <退貨組>"
+    order = cast.place("7009", lines=[("襪子", 500, 1)], shipping=FREE_DELIVERY, shipments=[shipment_body({1: 1})])
+    back = return_of(order)
+    for page in ("/orders/7009/", f"/orders/7009/returns/{back.pk}/slip/"):
+        assert "寄至：106 台北市大安區示範路 2 號 &lt;退貨組&gt;。" in text_of(signed_in("ming").get(page)), page

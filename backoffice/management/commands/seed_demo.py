@@ -16,6 +16,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from agent import canned
 from backoffice import demo_cast, demo_goods
 from orders import audit, store_credit
 from orders.actors import staff_actor, system_actor
@@ -60,6 +61,7 @@ def _fill(now: datetime) -> None:
     for position, credit in enumerate(demo_cast.CREDITS, start=1):
         _give_credit(credit, reference=f"demo:{position}")
     _draft_rules()
+    _write_answers()
 
 
 def _is_seeded() -> bool:
@@ -85,6 +87,12 @@ def _make_members() -> None:
         )
         if member.group:
             user.groups.add(Group.objects.get(name=member.group))
+
+
+def _write_answers() -> None:
+    supervisor = staff_actor(User.objects.get(username="supervisor"))
+    for language, title, text in demo_cast.ANSWERS:
+        canned.save(reply=None, actor=supervisor, title=title, language=language, text=text)
 
 
 def _draft_rules() -> None:
