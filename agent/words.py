@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from orders.words import Words
 
 MACHINES: Final[Mapping[str, Words]] = {
-    "agent": _("the assistant"),
+    "agent": _("Assistant"),
     "cards": _("confirmation cards"),
     "mails": _("e-mails to customers"),
 }

@@ -91,7 +91,7 @@ def test_an_exception_without_a_reason_is_refused_and_the_ticks_and_the_amount_s
     answer = signed_in("staff").post("/staff/orders/9403/exception/", exception_form(note=" "))
     assert answer.status_code == 400
     page = text_of(answer)
-    assert 'id="pick-li_1.return" checked' in page
+    assert 'id="other-pick-li_1.return" checked' in page
     assert 'data-amount="1200"' in page
     assert not Approval.objects.exists()
 

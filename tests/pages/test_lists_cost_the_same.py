@@ -190,6 +190,7 @@ def queries_of_file(kind: Kind) -> int:
     return len(captured)
 
 
+@pytest.mark.timeout(400)
 def test_every_list_and_file_asks_as_often_for_a_thousand_rows_as_for_ten() -> None:
     for what, make in enumerate(EVERYTHING):
         for index in range(10):
