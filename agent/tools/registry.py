@@ -27,6 +27,8 @@ ORDER_PAGE: tuple[Tool, ...] = (
     PROPOSE_COMPENSATION,
     HAND_OFF_TO_HUMAN,
 )
+# What the staff's copilot may call: it reads and drafts, and cannot act.
+COPILOT: tuple[Tool, ...] = ()
 BY_NAME = {tool.name: tool for tool in ORDER_PAGE}
 
 # On an order page the order is known: the harness fills it in and the model does not see the parameter.
