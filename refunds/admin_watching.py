@@ -21,6 +21,7 @@ from refunds.models import (
     BooksCompared,
     ProviderEvent,
     SimulatedAcquirer,
+    SimulatedCharge,
     SimulatedFault,
     SimulatedRefund,
     StaffAlert,
@@ -113,6 +114,13 @@ class SimulatedRefundAdmin(ReadOnlyAdmin):
     search_fields = ("provider_refund_id", "idempotency_key", "charge_ref")
     list_filter = ("currency",)
     date_hierarchy = "created_at"
+
+
+@admin.register(SimulatedCharge)
+class SimulatedChargeAdmin(admin.ModelAdmin):
+    """A switch of the demo, like the faults."""
+
+    list_display = ("charge_ref", "state")
 
 
 @admin.register(SimulatedFault)

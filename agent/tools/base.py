@@ -98,10 +98,12 @@ class Tool:
     examples: tuple[Mapping[str, Any], ...] = ()
     remote: bool = False
     for_staff: bool = False
+    # The file of its description, where another tool of the same name has one, too.
+    prompt: str = ""
 
     @property
     def description(self) -> str:
-        return read_prompt(f"tools/{self.name}")
+        return read_prompt(f"tools/{self.prompt or self.name}")
 
     def schema_without(self, hidden: frozenset[str]) -> dict[str, Any]:
         """The input schema with parameters left out that the harness fills in."""

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from agent import assignment, canned, reading
 from agent.models import Conversation, ReadMark
 from agent.states import Author, ConversationState
-from backoffice.screens import receipt
+from backoffice.screens import copilot, receipt
 from backoffice.screens.conversation_offers import rows_for_offer
 from backoffice.screens.forms import whole_number
 from backoffice.screens.gate import permissions_of
@@ -39,7 +39,9 @@ def side(request: HttpRequest, row: Conversation) -> dict[str, Any]:
         "readers": readers(row),
         "canned_replies": _canned(request, row) if row.state == ConversationState.OPEN else [],
     }
-    context["inserted"] = _inserted(request, context["canned_replies"])
+    if may["copilot"]:
+        context["copilot"] = copilot.beside(request, row)
+    context["inserted"] = _inserted(request, context)
     if may["refunds"]:
         context |= {
             "price_rows": receipt.price_rows(order),
@@ -72,10 +74,14 @@ def _canned(request: HttpRequest, row: Conversation) -> list[dict[str, Any]]:
     ]
 
 
-def _inserted(request: HttpRequest, replies: list[dict[str, Any]]) -> str:
-    """Without JavaScript a ready-made answer is put into the field by the address: `?insert=`."""
-    chosen = whole_number(request.GET.get("insert", ""))
-    return next((str(reply["text"]) for reply in replies if reply["pk"] == chosen), "")
+def _inserted(request: HttpRequest, context: dict[str, Any]) -> str:
+    """Without JavaScript the address puts a ready-made answer or the copilot's draft into the field: `?insert=`,
+    `?draft=`."""
+    chosen, draft = (whole_number(request.GET.get(name, "")) for name in ("insert", "draft"))
+    drafted = context.get("copilot", {}).get("copilot_draft")
+    if drafted is not None and drafted.pk == draft:
+        return str(drafted.text)
+    return next((str(reply["text"]) for reply in context["canned_replies"] if reply["pk"] == chosen), "")
 
 
 def here(request: HttpRequest, row: Conversation) -> list[reading.Colleague]:
