@@ -7,9 +7,8 @@ from django.utils.translation import gettext as translate
 
 from agent import events, history
 from agent.models import Conversation, CopilotDraft
-from agent.people import MAX_REPLY_CHARACTERS
 from agent.states import ConversationState
-from agent.text import readable
+from agent.text import MAX_REPLY_CHARACTERS, readable
 from orders import audit
 from orders.actors import staff_actor
 from orders.errors import InvalidInput, Refusal

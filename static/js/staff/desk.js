@@ -1,5 +1,5 @@
-// Around the talk: who writes and who looks is told with each question for news, ready-made answers and the copilot's drafts go
-// into the field, and a note that is unfolded is ready to be written.
+// Around the talk: who writes and who looks is told with each question for news, ready-made answers and the copilot's
+// drafts go into the field, and a note that is unfolded is ready to be written.
 const field = () => document.querySelector("#answer textarea:not([readonly])");
 
 document.body.addEventListener("htmx:configRequest", ({ detail }) => {
