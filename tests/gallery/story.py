@@ -31,6 +31,7 @@ def play(stack: Stack) -> dict[str, str]:
         "lost": "5613",
         "late": "5477",
         "unsent": "5548",
+        "copilot": _someone_asks_the_copilot(stack),
         "currency": "TWD",
         "version": "1",
         "draft": "2",
@@ -83,6 +84,13 @@ def _a_provider_refuses(stack: Stack) -> None:
     with Visitor(stack, "staff") as staff:
         _redeem(staff, "5616", "li_1", "changed_mind")
     wait_until(lambda: rows(stack, "select 1 from refunds_refund where state = 'failed'"))
+
+
+def _someone_asks_the_copilot(stack: Stack) -> str:
+    with Visitor(stack, "supervisor") as supervisor:
+        supervisor.post("/staff/copilot/ask/", {"text": "c-ming 最近一個月有沒有重複付款？列出需要追蹤的訂單"})
+    wait_until(lambda: rows(stack, "select 1 from agent_copilotthread where state = 'idle'"))
+    return str(rows(stack, "select max(id) as id from agent_copilotthread")[0]["id"])
 
 
 def _redeem(staff: Visitor, number: str, line_item_id: str, reason: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ STAFF_PAGES = {
     "/staff/": {"staff", "supervisor", "admin"},
     "/staff/orders/": {"staff", "supervisor", "warehouse", "admin"},
     "/staff/orders/5531/": {"staff", "supervisor", "warehouse", "admin"},
+    "/staff/copilot/": {"staff", "supervisor", "admin"},
     "/staff/refunds/": {"staff", "supervisor", "admin"},
     "/staff/approvals/": {"supervisor", "admin"},
     "/staff/returns/": {"staff", "supervisor", "warehouse", "admin"},
@@ -66,6 +67,7 @@ def test_a_stranger_is_asked_to_sign_in_and_led_back(path: str) -> None:
         ("ming", "/staff/orders/5531/quote/"),
         ("auditor", "/staff/orders/5531/quote/"),
         ("warehouse", "/staff/conversations/1/take-over/"),
+        ("auditor", "/staff/copilot/ask/"),
     ],
 )
 def test_buttons_are_refused_to_whoever_lacks_the_permission(name: str, path: str) -> None:
