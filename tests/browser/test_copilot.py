@@ -1,4 +1,4 @@
-"""Beside a conversation: a colleague asks the copilot, its draft comes by itself, and is put into the answer by hand."""
+"""Beside a conversation: the copilot is asked, its draft comes by itself, and is put into the answer by hand."""
 
 from collections.abc import Callable
 
