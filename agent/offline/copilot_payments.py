@@ -140,7 +140,8 @@ class _Told:
         if elsewhere:
             self.to_follow.append(each.order)
             self.lines.append(self.say("only_there", order=each.order, amount=payment["display"]))
-            return sum(line["amount"] for line in elsewhere) + payment["given_back"] >= payment["amount"]
+            there = sum(int(line["amount"]) for line in elsewhere)
+            return there + int(payment["given_back"]) >= int(payment["amount"])
         if payment["left"] > 0:
             return False
         refunds = [part for part in payment["refunds"] if part["state"] not in {"rejected", "expired"}]

@@ -13,6 +13,7 @@ from agent.offline.control import Control
 from agent.states import CopilotState, ToolCallState
 from agent.tests.copilot_desk import answered, asked, bought, called, calling, paid_twice_and_traps
 from agent.tests.helpers import call, hear, last_request, refused_requests, reply, talk
+from agent.turns import LeaseLost
 from orders.actors import NotAllowed
 from orders.errors import Refusal
 from orders.tests import cast
@@ -192,7 +193,7 @@ def test_a_worker_that_wakes_up_late_writes_nothing(model: Control) -> None:
     assert late is not None
     CopilotThread.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     assert answered(thread)
-    with pytest.raises(leases.LeaseLost), leases.holding(late):
+    with pytest.raises(LeaseLost), leases.holding(late):
         pass
 
 

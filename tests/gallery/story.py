@@ -88,7 +88,8 @@ def _a_provider_refuses(stack: Stack) -> None:
 
 def _someone_asks_the_copilot(stack: Stack) -> str:
     with Visitor(stack, "supervisor") as supervisor:
-        supervisor.post("/staff/copilot/ask/", {"text": "ming@example.com 最近一個月有沒有重複付款？列出需要追蹤的訂單"})
+        question = "ming@example.com 最近一個月有沒有重複付款？列出需要追蹤的訂單"
+        supervisor.post("/staff/copilot/ask/", {"text": question})
     wait_until(lambda: rows(stack, "select 1 from agent_copilotthread where state = 'idle'"))
     return str(rows(stack, "select max(id) as id from agent_copilotthread")[0]["id"])
 
