@@ -121,6 +121,8 @@ class SimulatedChargeAdmin(admin.ModelAdmin):
     """A switch of the demo, like the faults."""
 
     list_display = ("charge_ref", "state")
+    list_filter = ("state",)
+    search_fields = ("charge_ref",)
 
 
 @admin.register(SimulatedFault)
