@@ -76,11 +76,11 @@ def beside_part(request: HttpRequest, conversation_id: int) -> HttpResponse:
 
 
 def beside(request: HttpRequest, row: Conversation) -> dict[str, Any]:
-    """The reader's newest thread beside a conversation, and their draft for it, if it still holds."""
+    """The newest question of the reader's newest thread beside a conversation, and their draft for it, if it holds."""
     assert isinstance(request.user, User)
     threads_here = CopilotThread.objects.filter(user=request.user, conversation=row)
     thread = threads_here.select_related("conversation").order_by("-pk").first()
-    shown = copilot_rows.shown(thread) if thread else {"thread": None, "at_work": False}
+    shown = copilot_rows.shown(thread, newest=True) if thread else {"thread": None, "at_work": False}
     return {"conversation": row, **shown, "copilot_draft": drafts.current(row, request.user)}
 
 

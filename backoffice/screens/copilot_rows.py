@@ -56,14 +56,19 @@ class Steps:
         return any(step.call.is_error for step in self.steps)
 
 
-def shown(thread: CopilotThread) -> dict[str, Any]:
-    """What the part of a page needs that shows a thread, and asks again while it is at work."""
+def shown(thread: CopilotThread, *, newest: bool = False) -> dict[str, Any]:
+    """What the part of a page needs that shows a thread, and asks again while it is at work.
+
+    `newest`: only the newest question, and what has come of it.
+    """
     calls: dict[int, list[CopilotCall]] = {}
     for call in thread.calls.order_by("pk"):
         calls.setdefault(call.message_id, []).append(call)
+    messages = list(thread.messages.order_by("pk"))
+    begin = max(place for place, row in enumerate(messages) if row.author == CopilotAuthor.STAFF) if newest else 0
     return {
         "thread": thread,
-        "items": list(_items(thread.messages.order_by("pk"), calls)),
+        "items": list(_items(messages[begin:], calls)),
         "at_work": threads.is_at_work(thread),
         "may_try_again": threads.may_be_tried_again(thread),
         "ended_in": _ended_in(thread),
@@ -80,13 +85,11 @@ def _ended_in(thread: CopilotThread) -> str:
 def _items(messages: Iterable[CopilotMessage], calls: dict[int, list[CopilotCall]]) -> Iterator[Said | Steps]:
     numbers: set[str] = set()
     talks: set[int] = set()
-    known: set[str] | None = None
-    rows = list(messages)
     for each in calls.values():
         for call in each:
             _collect(call.result, numbers, talks)
     known = set(Order.objects.filter(number__in=numbers).values_list("number", flat=True)) if numbers else set()
-    for message in rows:
+    for message in messages:
         if message.text.strip():
             is_question = message.author == CopilotAuthor.STAFF
             links = [] if is_question else _links(message.text, known, talks)
