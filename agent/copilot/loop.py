@@ -15,7 +15,7 @@ from django.utils import translation
 from agent import client, stopping
 from agent.copilot import calls, leases, replies, threads
 from agent.copilot.leases import Lease
-from agent.models import CopilotMessage, CopilotThread
+from agent.models import CopilotCall, CopilotMessage, CopilotThread
 from agent.states import CopilotAuthor, CopilotState, ToolCallState
 from agent.turns import LeaseLost
 from orders.jobs import enqueue_on_commit
@@ -79,15 +79,10 @@ def next_step(thread: CopilotThread) -> Step:
 
 
 def _run_tools(lease: Lease, user: User, question: CopilotMessage) -> None:
-    asked = lease_calls(lease)
-    for call_id in asked:
+    asked = CopilotCall.objects.filter(thread=lease.thread_id, state=ToolCallState.ASKED).order_by("pk")
+    for call_id in list(asked.values_list("pk", flat=True)):
         stopping.leave_if_asked()
         calls.run(lease, call_id, user=user, question=question)
-
-
-def lease_calls(lease: Lease) -> list[int]:
-    thread = CopilotThread.objects.get(pk=lease.thread_id)
-    return list(thread.calls.filter(state=ToolCallState.ASKED).order_by("pk").values_list("pk", flat=True))
 
 
 def _fail_if_ours(lease: Lease) -> None:
