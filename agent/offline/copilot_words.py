@@ -73,8 +73,8 @@ WORDS: Final[dict[str, tuple[str, str]]] = {
         "is not known. This does not mean that there are no duplicates; ask again later.",
     ),
     "alike": (
-        "- 訂單 {orders}：都是 {amount}（{label}），相隔 {apart}，錢都收到了，沒有全額退回，請確認是不是重複付款。",
-        "- Orders {orders}: {amount} each ({label}), {apart} apart, the money of each has come and not gone back in "
+        "- 訂單 {orders}：都是 {amount}，{label}，相隔 {apart}，錢都收到了，沒有全額退回，請確認是不是重複付款。",
+        "- Orders {orders}: {amount} each, {label}, {apart} apart, the money of each has come and not gone back in "
         "full. Please look whether one was made twice.",
     ),
     "failed": (
