@@ -301,4 +301,5 @@ class CustomerMailAdmin(PartAdmin):
     list_filter = ("kind", "state")
 
 
-from agent import admin_desk  # noqa: E402, F401  (registers what staff keep beside conversations)
+# They register what staff ask the copilot, and what they keep beside conversations.
+from agent import admin_copilot, admin_desk  # noqa: E402, F401

@@ -80,7 +80,7 @@ def _recover(lease: Lease, failure: ModelFailed, attempts: Attempts, deadline: f
         return _mend(lease, ending, ending.what, attempts)
     attempts.failed += 1
     if isinstance(ending.what, Retry) and attempts.failed < ending.what.tries and not failure.retry_forbidden:
-        pause = _pause(failure.after, attempts.failed)
+        pause = pause_before_next(failure.after, attempts.failed)
         if time.monotonic() + pause < deadline:
             return pause
         _end_for_now(lease, failure.after)
@@ -102,7 +102,7 @@ def _mend(lease: Lease, ending: Ending, repair: Repair, attempts: Attempts) -> f
     return 0
 
 
-def _pause(after: float | None, failed: int) -> float:
+def pause_before_next(after: float | None, failed: int) -> float:
     """Never earlier than told; longer every time; and not all waiting turns at the same moment."""
     if after is not None:
         return after + PAUSE_SECONDS * random.random()
@@ -128,13 +128,13 @@ def _request(lease: Lease, *, lenient: bool) -> Request:
         messages = folding.messages_within_window(conversation)
         return Request(
             conversation=conversation,
-            messages=repaired(_without_thinking(messages)) if lenient else messages,
+            messages=repaired(without_thinking(messages)) if lenient else messages,
             heard=history.newest_message(conversation),
             call=model_calls.begin(conversation, turn),
         )
 
 
-def _without_thinking(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def without_thinking(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Thinking goes back unchanged, unless the API will not have it: another model's signature is refused for ever."""
     kinds = {"thinking", "redacted_thinking"}
     return [

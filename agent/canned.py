@@ -17,8 +17,7 @@ from django.utils.translation import gettext as translate
 from django.utils.translation import gettext_lazy as _
 
 from agent.models import CannedReply, Conversation
-from agent.people import MAX_REPLY_CHARACTERS
-from agent.text import readable
+from agent.text import MAX_REPLY_CHARACTERS, readable
 from orders import audit
 from orders.actors import Actor
 from orders.errors import InvalidInput, Refusal

@@ -363,6 +363,11 @@ class CustomerMail(models.Model):
 
 
 # They refer to what is above.
+from agent.models_copilot import CopilotCall as CopilotCall  # noqa: E402
+from agent.models_copilot import CopilotDraft as CopilotDraft  # noqa: E402
+from agent.models_copilot import CopilotMessage as CopilotMessage  # noqa: E402
+from agent.models_copilot import CopilotRequest as CopilotRequest  # noqa: E402
+from agent.models_copilot import CopilotThread as CopilotThread  # noqa: E402
 from agent.models_desk import CannedReply as CannedReply  # noqa: E402
 from agent.models_desk import ReadMark as ReadMark  # noqa: E402
 from agent.models_desk import StaffNote as StaffNote  # noqa: E402

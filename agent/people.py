@@ -17,14 +17,13 @@ from django.utils.translation import gettext as translate
 from agent import calls, cards, events, hand_off, history, limits, mails, turns, waiting
 from agent.models import Conversation, Message
 from agent.states import Author, ConversationState, TurnState
-from agent.text import readable
+from agent.text import MAX_REPLY_CHARACTERS, readable
 from orders import audit
 from orders.actors import Actor
 from orders.errors import InvalidInput, Refusal
 
 log = structlog.get_logger(__name__)
 PERMISSION = "agent.answer_conversation"
-MAX_REPLY_CHARACTERS = 4000
 MAX_SUMMARY_CHARACTERS = 1000
 # What the model reads where a person has given the conversation back to it.
 GIVEN_BACK: Final = {"about": "this conversation", "state": "yours again"}

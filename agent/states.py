@@ -35,6 +35,20 @@ class ToolCallState(models.TextChoices):
     ANSWERED = "answered", _("answered")
 
 
+class CopilotState(models.TextChoices):
+    """Of a colleague's talk with the copilot: whether it is at work on what was asked last."""
+
+    IDLE = "idle", _("nothing to do")
+    QUEUED = "queued", _("queued")
+    RUNNING = "running", _("running")
+    FAILED = "failed", _("failed")
+
+
+class CopilotAuthor(models.TextChoices):
+    STAFF = "staff", _("staff")
+    COPILOT = "copilot", _("copilot")
+
+
 class CardKind(models.TextChoices):
     REFUND = "refund", _("refund")
     RETURN = "return", _("return")

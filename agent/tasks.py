@@ -8,6 +8,7 @@ from celery.signals import worker_shutting_down
 
 from agent import loop, mails, stopping
 from agent import sweep as sweeper
+from agent.copilot import loop as copilot_loop
 from orders.jobs import one_at_a_time
 
 log = structlog.get_logger(__name__)
@@ -17,6 +18,12 @@ log = structlog.get_logger(__name__)
 def run_turn(turn_id: int) -> None:
     """Work on one turn. Harmless when delivered twice, or after the turn is over."""
     loop.run(turn_id)
+
+
+@shared_task(name="agent.tasks.run_copilot")
+def run_copilot(thread_id: int) -> None:
+    """Work on what a colleague has asked the copilot. Harmless when delivered twice, or after it is answered."""
+    copilot_loop.run(thread_id)
 
 
 @shared_task(name="agent.tasks.sweep")

@@ -1,11 +1,15 @@
 """Text that people type: what is kept of it, and what is refused."""
 
 import unicodedata
+from typing import Final
 
 from django.utils.translation import gettext as translate
 
 from orders import strict
 from orders.errors import InvalidInput
+
+# What a person answers in one piece, and what is drafted for them.
+MAX_REPLY_CHARACTERS: Final = 4000
 
 
 def readable(text: str, *, limit: int) -> str:

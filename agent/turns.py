@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 import structlog
 from django.conf import settings
@@ -16,7 +16,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from agent import events
-from agent.models import Conversation, Turn
+from agent.models import Conversation, CopilotThread, Turn
 from agent.states import LIVE_TURNS, ConversationState, TurnState
 from orders import audit
 from orders.actors import system_actor
@@ -159,17 +159,28 @@ def holding(lease: Lease, save: str = "", *, to_end: bool = False) -> Iterator[t
         yield conversation, turn
 
 
-class Keeper:
-    """Renews the leases that this process holds, from one thread, while its turns wait for the model."""
+class Held(Protocol):
+    """Whatever has a lease's token."""
 
-    def __init__(self) -> None:
+    @property
+    def token(self) -> str: ...
+
+
+class Keeper:
+    """Renews the leases that this process holds, from one thread, while its turns wait for the model.
+
+    `rows`: whose leases they are, with `lease_token` and `lease_until`.
+    """
+
+    def __init__(self, rows: type[Turn] | type[CopilotThread] = Turn) -> None:
+        self._rows = rows
         self._tokens: set[str] = set()
         self._lost: set[str] = set()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
     @contextmanager
-    def keep(self, lease: Lease) -> Iterator[None]:
+    def keep(self, lease: Held) -> Iterator[None]:
         with self._lock:
             self._tokens.add(lease.token)
             if self._thread is None or not self._thread.is_alive():
@@ -182,7 +193,7 @@ class Keeper:
                 self._tokens.discard(lease.token)
                 self._lost.discard(lease.token)
 
-    def holds(self, lease: Lease) -> bool:
+    def holds(self, lease: Held) -> bool:
         """False once a renewal has found the lease gone: the turn was ended or taken by somebody else."""
         return lease.token not in self._lost
 
@@ -197,7 +208,7 @@ class Keeper:
     def _renew(self, tokens: list[str]) -> None:
         try:
             # A lease that has already ended stays ended: its turn may be somebody else's by now.
-            held = Turn.objects.filter(lease_token__in=tokens, lease_until__gt=timezone.now())
+            held = self._rows._default_manager.filter(lease_token__in=tokens, lease_until__gt=timezone.now())
             held.update(lease_until=lease_end())
             kept = set(held.values_list("lease_token", flat=True))
             with self._lock:

@@ -25,6 +25,8 @@ ACTIONS: Final[Mapping[str, Words]] = {
     "canned_reply.retired": _("ready-made answer no longer used"),
     "conversation.claim_taken_back": _("words of the assistant taken back"),
     "message.said": _("customer wrote"),
+    "copilot.asked": _("copilot asked"),
+    "copilot.drafted": _("answer drafted by the copilot"),
     "card.open": _("card shown"),
     "card.offered": _("card put on the page by staff"),
     "card.confirmed": _("card confirmed"),

@@ -29,6 +29,7 @@ OWN: Final = (
     gettext_noop("Can search the history of all orders"),
     gettext_noop("Can see the reports"),
     gettext_noop("Can send a refused refund again"),
+    gettext_noop("Can use the staff's copilot"),
     gettext_noop("Can take over a conversation and answer in it"),
     gettext_noop("Can write and retire ready-made answers"),
     gettext_noop("Can write drafts of refund policies"),

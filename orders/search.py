@@ -78,10 +78,10 @@ def only_one(search: str) -> str | None:
 def _branches(orders: QuerySet[Order], search: str) -> list[QuerySet[Order]]:
     number = search.lstrip("#") or search
     branches = [orders.filter(_number_fits(number)), orders.filter(pk__in=_by_parcel(search))]
-    customers = _customers(search)
-    known = list(customers.values_list("pk", flat=True)[: MANY_CUSTOMERS + 1])
+    found = customers(search)
+    known = list(found.values_list("pk", flat=True)[: MANY_CUSTOMERS + 1])
     if len(known) > MANY_CUSTOMERS:
-        branches.append(orders.filter(customer__in=customers))
+        branches.append(orders.filter(customer__in=found))
     elif known:
         branches.append(orders.filter(customer_id__in=known))
     return branches
@@ -110,7 +110,8 @@ def _by_parcel(search: str) -> list[int]:
     return list(parcels.order_by().values_list("order_id", flat=True)[:MANY_CUSTOMERS])
 
 
-def _customers(search: str) -> QuerySet[Customer]:
+def customers(search: str) -> QuerySet[Customer]:
+    """Customers by a part of the name, of the e-mail, or the end of the phone number."""
     fits = Q(HasPieces("name", search, shortest=1, longest=2)) & Q(name__icontains=search)
     if len(search) >= PIECE and search.isascii():
         fits |= Q(HasPieces("email", search, shortest=PIECE, longest=PIECE)) & Q(email__icontains=search)

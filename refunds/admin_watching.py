@@ -20,6 +20,7 @@ from refunds.models import (
     BooksCompared,
     ProviderEvent,
     SimulatedAcquirer,
+    SimulatedCharge,
     SimulatedFault,
     SimulatedRefund,
     StaffAlert,
@@ -126,6 +127,15 @@ class SimulatedRefundAdmin(ReadOnlyAdmin):
     search_fields = ("provider_refund_id__exact", "idempotency_key__exact", "charge_ref__exact")
     list_filter = ("currency",)
     date_hierarchy = "created_at"
+
+
+@admin.register(SimulatedCharge)
+class SimulatedChargeAdmin(admin.ModelAdmin):
+    """A switch of the demo, like the faults."""
+
+    list_display = ("charge_ref", "state")
+    list_filter = ("state",)
+    search_fields = ("charge_ref",)
 
 
 @admin.register(SimulatedFault)

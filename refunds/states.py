@@ -264,6 +264,14 @@ class Reason(models.TextChoices):
 ONLY_STAFF_SAY = frozenset({Reason.SHOP_CANCELLED})
 
 
+class ChargeOutcome(models.TextChoices):
+    """Whether the money of a charge has come, by its provider."""
+
+    SUCCEEDED = "succeeded", _("succeeded")
+    PENDING = "pending", _("pending")
+    FAILED = "failed", _("failed")
+
+
 class FaultKind(models.TextChoices):
     """What the simulated gateway can be told to do to the next calls."""
 
@@ -271,3 +279,5 @@ class FaultKind(models.TextChoices):
     SLOW = "slow", _("answer slowly")
     TIMEOUT_AFTER = "timeout_after", _("act, then time out")
     TIMEOUT_BEFORE = "timeout_before", _("time out without acting")
+    # Questions too, which the others leave alone.
+    DOWN = "down", _("not answer at all")

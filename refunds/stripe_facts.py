@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 from orders.money import DECIMALS
-from refunds.gateways.base import ProviderRefund
+from refunds.gateways.base import ChargeState, ProviderRefund
 
 PROVIDER: Final = "stripe"
 # In the refund's metadata: the key under which we asked for it.
@@ -64,6 +64,13 @@ def refund_line(refund: Mapping[str, Any]) -> ProviderRefund:
         created_at=datetime.fromtimestamp(refund["created"], UTC),
         reason=str(refund.get("failure_reason") or (status if STATES.get(status) == "failed" else "")),
     )
+
+
+def charge_state(charge: Mapping[str, Any]) -> ChargeState:
+    """Whether the money of one charge object of Stripe's has come. What was not captured yet is awaited."""
+    if charge.get("status") == "failed":
+        return "failed"
+    return "succeeded" if charge.get("status") == "succeeded" and charge.get("captured", True) else "pending"
 
 
 def charge_refs(*found: Any) -> tuple[str, ...]:

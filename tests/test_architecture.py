@@ -21,6 +21,7 @@ OPEN_TO_AGENT = {
     "refunds.exchange_check",
     "refunds.goods",
     "refunds.models",
+    "refunds.payment_context",
     "refunds.present",
     "refunds.quotes",
     "refunds.refund_words",

@@ -102,10 +102,11 @@ def test_nonsense_about_when_to_ask_again_is_no_answer(value: str) -> None:
 
 
 def test_pauses_grow_and_no_two_turns_wait_alike() -> None:
-    first, second = [asking._pause(None, 1) for _ in range(20)], [asking._pause(None, 2) for _ in range(20)]
+    first = [asking.pause_before_next(None, 1) for _ in range(20)]
+    second = [asking.pause_before_next(None, 2) for _ in range(20)]
     assert max(first) < 2 * asking.PAUSE_SECONDS * 2 <= min(second)
     assert len(set(first)) > 10
-    assert all(asking._pause(7.0, 1) >= 7 for _ in range(20))
+    assert all(asking.pause_before_next(7.0, 1) >= 7 for _ in range(20))
 
 
 def test_silence_is_waited_for_no_longer_than_the_turn_may_take(

@@ -165,7 +165,7 @@ def test_an_answer_that_came_in_another_way_meanwhile_stays_and_is_told_once(
 ) -> None:
     class Overtaken(Outside):
         def __call__(self, context: Context, arguments: Arguments) -> dict[str, Any]:
-            calls.answer(context.call, {"first": True})
+            calls.answer(ToolCall.objects.get(pk=context.call.pk), {"first": True})
             return {"fine": True}
 
     put(monkeypatch, Overtaken())

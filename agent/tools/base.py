@@ -1,13 +1,14 @@
-"""What a tool is: one object that chat, and later MCP and the command line, are fed from."""
+"""What a tool is: one object that the chat, the copilot, MCP and the command line are fed from."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
+from django.contrib.auth.models import User
 from django.utils.functional import Promise
 
-from agent.models import Conversation, ToolCall
+from agent.models import Conversation
 from agent.prompts import read_prompt
 from orders.actors import Actor, agent_actor
 from orders.models import Customer, Order
@@ -16,14 +17,30 @@ from refunds.models import RefundQuote
 Arguments = Mapping[str, Any]
 
 
+class CallRow(Protocol):
+    """The row of a call, whichever door it came in by. `ref` is what its effects are keyed by."""
+
+    pk: int
+    arguments: Any
+
+    @property
+    def ref(self) -> str: ...
+
+    @property
+    def turn_id(self) -> int | None: ...
+
+    @property
+    def tool_use_id(self) -> str: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Who and what a call is about. It comes from the session's conversation, never from the model."""
+    """Who and what a customer's call is about. It comes from the session or the token, never from the model."""
 
     conversation: Conversation
     order: Order
     customer: Customer
-    call: ToolCall
+    call: CallRow
 
     @property
     def actor(self) -> Actor:
@@ -33,6 +50,16 @@ class Context:
             turn_id=self.call.turn_id,
             tool_call_id=self.call.tool_use_id,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class StaffContext:
+    """Who asks as a colleague, and beside which conversation, if any. `actor` is what services ask for permissions."""
+
+    user: User
+    actor: Actor
+    call: CallRow
+    conversation: Conversation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +77,9 @@ Outcome = dict[str, Any] | CardSpec
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """`reads` is true for tools that change nothing; `suspends` for those that wait for the customer's press.
+    """`handler` is given a `Context`, or a `StaffContext` where the tool is `for_staff`.
+
+    `reads` is true for tools that change nothing; `suspends` for those that wait for the customer's press.
 
     `remote` is true for tools that ask somebody outside: the handler runs without transaction and lock, and may run
     again. It may therefore only read, and says by a retryable `Refusal` that asking again may help.
@@ -62,16 +91,19 @@ class Tool:
 
     name: str
     schema: Mapping[str, Any]
-    handler: Callable[[Context, Arguments], Outcome]
+    handler: Callable[[Any, Arguments], Outcome]
     reads: bool
     suspends: bool
     working: str | Promise
     examples: tuple[Mapping[str, Any], ...] = ()
     remote: bool = False
+    for_staff: bool = False
+    # The file of its description, where another tool of the same name has one, too.
+    prompt: str = ""
 
     @property
     def description(self) -> str:
-        return read_prompt(f"tools/{self.name}")
+        return read_prompt(f"tools/{self.prompt or self.name}")
 
     def schema_without(self, hidden: frozenset[str]) -> dict[str, Any]:
         """The input schema with parameters left out that the harness fills in."""

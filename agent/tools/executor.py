@@ -177,17 +177,17 @@ def _check_number(call: ToolCall) -> None:
 
 def _context(conversation: Conversation, call: ToolCall, tool: Tool) -> Context:
     """Who and what the call is about. Raises a Refusal for arguments that do not fit."""
-    check_arguments(tool, call.arguments)
+    check_arguments(tool, call.arguments, HIDDEN_ON_ORDER_PAGE)
     return Context(conversation, conversation.order, conversation.customer, call)
 
 
-def check_arguments(tool: Tool, arguments: Any) -> None:
-    """Raises `InvalidInput` that names the field, for whatever does not fit the schema."""
+def check_arguments(tool: Tool, arguments: Any, hidden: frozenset[str] = frozenset()) -> None:
+    """Raises `InvalidInput` that names the field, for whatever does not fit the schema without the `hidden` fields."""
     if len(json.dumps(arguments, ensure_ascii=False)) > MAX_ARGUMENT_CHARACTERS:
         raise InvalidInput(
             "arguments", translate("The arguments are too long."), hint=translate("Send only what the schema asks for.")
         )
-    validator = jsonschema.Draft202012Validator(tool.schema_without(HIDDEN_ON_ORDER_PAGE))
+    validator = jsonschema.Draft202012Validator(tool.schema_without(hidden))
     wrong = best_match(validator.iter_errors(arguments))
     if wrong is None:
         return

@@ -72,7 +72,7 @@ def _units(group: UnitGroup, only_for: list[str] | None) -> dict[str, Any]:
     return units | {name: value for name, value in ids.items() if value}
 
 
-def _lines(order: Order) -> list[dict[str, Any]]:
+def lines_of(order: Order) -> list[dict[str, Any]]:
     lines: dict[str, dict[str, Any]] = {}
     only_for = _only_for(order)
     for group in unit_groups(order, now=timezone.now()):
@@ -104,7 +104,7 @@ def get_order(context: Context, arguments: Arguments) -> dict[str, Any]:
         "today": timezone.localdate().isoformat(),
         "currency": order.currency,
         "customer_name": context.customer.name,
-        "lines": _lines(order),
+        "lines": lines_of(order),
         "discounts": [{"code": d.code, "label": d.label, "kind": d.kind} for d in order.discounts.all()],
         "shipping": {
             "method": order.shipping_method,

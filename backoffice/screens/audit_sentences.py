@@ -89,6 +89,8 @@ SENTENCES: Final[Mapping[str, str | Promise]] = {
     "conversation.claim_taken_back": _("Words of the assistant that were not true were taken back."),
     "conversation.assigned": _("%(who)s settled who looks after the conversation: %(to)s."),
     "conversation.noted": _("%(who)s wrote a note for colleagues."),
+    "copilot.asked": _("%(who)s asked the copilot."),
+    "copilot.drafted": _("The copilot drafted an answer for %(who)s."),
     "message.said": _("%(who)s wrote."),
     "card.open": _("A card to press was shown to the customer."),
     "card.offered": _("%(who)s put a card on the customer's page: %(amount)s."),

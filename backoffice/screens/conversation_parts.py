@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from agent import assignment, canned, presence, reading
 from agent.models import Conversation, ReadMark
 from agent.states import Author, ConversationState
-from backoffice.screens import receipt
+from backoffice.screens import copilot, receipt
 from backoffice.screens.conversation_offers import rows_for_offer
 from backoffice.screens.forms import whole_number
 from backoffice.screens.gate import permissions_of
@@ -49,9 +49,12 @@ def side(request: HttpRequest, row: Conversation) -> dict[str, Any]:
 
 
 def ready_made(request: HttpRequest, row: Conversation) -> dict[str, Any]:
-    """The ready-made answers, and the one that the address puts into the field."""
+    """The ready-made answers, the copilot, and what of theirs the address puts into the field."""
     replies = _canned(request, row) if row.state == ConversationState.OPEN else []
-    return {"canned_replies": replies, "inserted": _inserted(request, replies)}
+    context: dict[str, Any] = {"canned_replies": replies}
+    if permissions_of(request.user)["copilot"]:
+        context["copilot"] = copilot.beside(request, row)
+    return {**context, "inserted": _inserted(request, context)}
 
 
 def readers(row: Conversation) -> list[Reader]:
@@ -77,10 +80,14 @@ def _canned(request: HttpRequest, row: Conversation) -> list[dict[str, Any]]:
     ]
 
 
-def _inserted(request: HttpRequest, replies: list[dict[str, Any]]) -> str:
-    """Without JavaScript a ready-made answer is put into the field by the address: `?insert=`."""
-    chosen = whole_number(request.GET.get("insert", ""))
-    return next((str(reply["text"]) for reply in replies if reply["pk"] == chosen), "")
+def _inserted(request: HttpRequest, context: dict[str, Any]) -> str:
+    """Without JavaScript the address puts a ready-made answer or the copilot's draft into the field: `?insert=`,
+    `?draft=`."""
+    chosen, draft = (whole_number(request.GET.get(name, "")) for name in ("insert", "draft"))
+    drafted = context.get("copilot", {}).get("copilot_draft")
+    if drafted is not None and drafted.pk == draft:
+        return str(drafted.text)
+    return next((str(reply["text"]) for reply in context["canned_replies"] if reply["pk"] == chosen), "")
 
 
 def here(request: HttpRequest, row: Conversation) -> list[reading.Colleague]:

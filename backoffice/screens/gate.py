@@ -24,6 +24,7 @@ SIGN_IN: Final = "X-Sign-In"
 
 # A screen is open to whoever has any one of its permissions.
 QUEUE: Final = ("agent.answer_conversation",)
+COPILOT: Final = ("agent.use_copilot",)
 CANNED: Final = ("agent.edit_canned_replies",)
 TRACE: Final = ("agent.view_modelcall",)
 ORDERS: Final = ("refunds.ask_quote", "orders.handle_shipments")
@@ -105,6 +106,7 @@ def permissions_of(user: AnyUser) -> dict[str, Any]:
     """What navigation and buttons ask: `may.queue`, `may.orders` …"""
     return {
         "queue": may(user, QUEUE),
+        "copilot": may(user, COPILOT),
         "canned": may(user, CANNED),
         "trace": may(user, TRACE),
         "orders": may(user, ORDERS),

@@ -62,6 +62,7 @@ _ICONS: Final = {
     "book": "M5 4h10a3 3 0 0 1 3 3v13H8a3 3 0 0 1-3-3V4Zm0 13a3 3 0 0 1 3-3h10",
     "history": "M4 12a8 8 0 1 0 2.5-5.8L4 8.5M4 4v4.5h4.5M12 8v4.5l3 1.5",
     "menu": "M4 7h16M4 12h16M4 17h16",
+    "copilot": "M12 3v3m-6 2h12v9H6V8Zm3.5 3.5v1.5m5-1.5v1.5M3 11v3m18-3v3M9 20h6",
     "note": "M5 4h14v10l-6 6H5V4Zm14 10h-6v6",
     "print": "M7 9V4h10v5M7 17H4V9h16v8h-3m-10-3h10v6H7v-6Z",
     "download": "M12 4v11m-4-4l4 4 4-4M5 20h14",

@@ -18,6 +18,7 @@ SUPPORT: Final = {
     "orders.change_address",
     "refunds.propose_compensation",
     "refunds.ask_override",
+    "agent.use_copilot",
 }
 # Numbers of the whole shop, and what everybody has done in it.
 OVERSIGHT: Final = {"backoffice.view_reports", "backoffice.search_history", "backoffice.view_export"}

@@ -8,7 +8,15 @@ from collections.abc import Callable
 from django.conf import settings
 
 from refunds.gateways import simulated, store_credit
-from refunds.gateways.base import CONNECTED, Capabilities, Gateway, GatewayRefused
+from refunds.gateways.base import (
+    CONNECTED,
+    LOOKUPS,
+    Capabilities,
+    Charge,
+    ChargeAtProvider,
+    Gateway,
+    GatewayRefused,
+)
 
 _GATEWAYS: dict[str, Gateway] = {}
 
@@ -17,6 +25,12 @@ def connect(provider: str, gateway: Gateway, abilities: Callable[[], Capabilitie
     """`abilities` is what others may ask what the gateway can do, without getting hold of it."""
     _GATEWAYS[provider] = gateway
     CONNECTED[provider] = abilities
+    LOOKUPS[provider] = lambda charge: _looked_up(provider, charge)
+
+
+def _looked_up(provider: str, charge: Charge) -> ChargeAtProvider:
+    gateway = get(provider)
+    return ChargeAtProvider(gateway.charge_state(charge=charge), tuple(gateway.refunds_of(charge=charge)))
 
 
 def get(provider: str) -> Gateway:

@@ -75,6 +75,22 @@ class ProviderRefund:
     reason: str = ""
 
 
+ChargeState = Literal["succeeded", "pending", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChargeAtProvider:
+    """A charge as its provider has it: whether its money came, and every refund of it, ours or not."""
+
+    state: ChargeState
+    refunds: tuple[ProviderRefund, ...]
+
+
+# The same providers, each with the one question that may be asked about a charge without holding its gateway: what has
+# become of it. Raises GatewayTimeout.
+LOOKUPS: Final[dict[str, Callable[[Charge], ChargeAtProvider]]] = {}
+
+
 class GatewayRefused(Exception):
     """A definite no: nothing was paid and nothing will be for this idempotency key.
 
@@ -119,3 +135,6 @@ class Gateway(Protocol):
 
     def refunds_of(self, *, charge: Charge) -> Iterable[ProviderRefund]:
         """Every refund of one charge, ours or not. Raises GatewayTimeout."""
+
+    def charge_state(self, *, charge: Charge) -> ChargeState:
+        """Whether the charge's money has come, is awaited, or will not come. Raises GatewayTimeout."""

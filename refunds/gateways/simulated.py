@@ -15,8 +15,16 @@ from django.utils import timezone
 
 from orders import ids
 from orders.models import Payment
-from refunds.gateways.base import Capabilities, Charge, GatewayAnswer, GatewayRefused, GatewayTimeout, ProviderRefund
-from refunds.models import SimulatedAcquirer, SimulatedFault, SimulatedRefund
+from refunds.gateways.base import (
+    Capabilities,
+    Charge,
+    ChargeState,
+    GatewayAnswer,
+    GatewayRefused,
+    GatewayTimeout,
+    ProviderRefund,
+)
+from refunds.models import SimulatedAcquirer, SimulatedCharge, SimulatedFault, SimulatedRefund
 from refunds.states import AttemptKind, FaultKind
 
 
@@ -48,14 +56,32 @@ class SimulatedGateway:
         return _with_faults(charge, charge.amount, idempotency_key, AttemptKind.VOID)
 
     def find(self, *, charge: Charge, idempotency_key: str) -> GatewayAnswer | None:
+        _answer_at_all(charge.payment_id)
         known = SimulatedRefund.objects.filter(idempotency_key=idempotency_key).first()
         return _answer(known) if known else None
 
     def list_refunds(self, *, since: datetime, until: datetime) -> Iterable[ProviderRefund]:
+        _answer_at_all("")
         return _lines(SimulatedRefund.objects.filter(created_at__gte=since, created_at__lt=until))
 
     def refunds_of(self, *, charge: Charge) -> Iterable[ProviderRefund]:
+        _answer_at_all(charge.payment_id)
         return _lines(SimulatedRefund.objects.filter(charge_ref=charge.payment_id))
+
+    def charge_state(self, *, charge: Charge) -> ChargeState:
+        _answer_at_all(charge.payment_id)
+        known = SimulatedCharge.objects.filter(charge_ref=charge.payment_id).first()
+        state: ChargeState = known.state if known else "succeeded"  # type: ignore[assignment]
+        return state
+
+
+def _answer_at_all(charge_ref: str) -> None:
+    """Raises GatewayTimeout while it is told to be down: other faults are those of paying."""
+    if SimulatedFault.objects.filter(_concerns(charge_ref), kind=FaultKind.DOWN).exists():
+        fault = take_fault(charge_ref, kind=FaultKind.DOWN)
+        if fault:
+            time.sleep(min(fault.seconds, settings.GATEWAY_TIMEOUT_SECONDS))
+            raise GatewayTimeout
 
 
 def _with_faults(charge: Charge, amount: int, idempotency_key: str, call: AttemptKind) -> GatewayAnswer:
@@ -66,7 +92,7 @@ def _with_faults(charge: Charge, amount: int, idempotency_key: str, call: Attemp
         time.sleep(min(fault.seconds, patience))
     if kind == FaultKind.REFUSE and not SimulatedRefund.objects.filter(idempotency_key=idempotency_key).exists():
         raise GatewayRefused("declined_by_issuer", "The card's issuer refuses the refund.")
-    if kind == FaultKind.TIMEOUT_BEFORE:
+    if kind in {FaultKind.TIMEOUT_BEFORE, FaultKind.DOWN}:
         raise GatewayTimeout
     answer = _pay(charge, amount, idempotency_key, call)
     if kind == FaultKind.TIMEOUT_AFTER or (fault and kind == FaultKind.SLOW and fault.seconds >= patience):
@@ -74,10 +100,14 @@ def _with_faults(charge: Charge, amount: int, idempotency_key: str, call: Attemp
     return answer
 
 
+def _concerns(charge_ref: str) -> Q:
+    return Q(remaining__gt=0) & (Q(charge_ref="") | Q(charge_ref=charge_ref))
+
+
 @transaction.atomic
-def take_fault(charge_ref: str) -> SimulatedFault | None:
-    """Use up one of the switched-on faults that concern this charge."""
-    concerning = SimulatedFault.objects.filter(Q(charge_ref="") | Q(charge_ref=charge_ref), remaining__gt=0)
+def take_fault(charge_ref: str, kind: FaultKind | None = None) -> SimulatedFault | None:
+    """Use up one of the switched-on faults (of one kind) that concern this charge."""
+    concerning = SimulatedFault.objects.filter(_concerns(charge_ref), **({"kind": kind} if kind else {}))
     fault = concerning.select_for_update().order_by("pk").first()
     if fault:
         SimulatedFault.objects.filter(pk=fault.pk).update(remaining=F("remaining") - 1)

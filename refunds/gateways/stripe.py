@@ -17,6 +17,7 @@ from refunds import stripe_facts
 from refunds.gateways.base import (
     Capabilities,
     Charge,
+    ChargeState,
     GatewayAnswer,
     GatewayRefused,
     GatewayTimeout,
@@ -81,6 +82,19 @@ class StripeGateway:
 
     def list_refunds(self, *, since: datetime, until: datetime) -> Iterable[ProviderRefund]:
         return self._list({"created": {"gte": int(since.timestamp()), "lt": int(until.timestamp())}})
+
+    def charge_state(self, *, charge: Charge) -> ChargeState:
+        """Of a payment intent, the state of its newest charge. A charge that Stripe does not know is doubt."""
+        try:
+            return stripe_facts.charge_state(self._charge(charge.provider_ref))
+        except stripe.StripeError as error:
+            raise GatewayTimeout(str(error)) from error
+
+    def _charge(self, reference: str) -> dict[str, Any]:
+        if not reference.startswith("pi_"):
+            return self._client.v1.charges.retrieve(reference).to_dict()
+        found = self._client.v1.charges.list({"payment_intent": reference, "limit": 1}).data
+        return found[0].to_dict() if found else {"status": "failed"}
 
     def _list(self, wanted: dict[str, Any]) -> list[ProviderRefund]:
         """Every page of it. A refusal to list says nothing about a refund, so it is doubt like any other."""

@@ -8,7 +8,7 @@ from refunds.models.paying import GatewayAttempt, Refund, RefundAllocation
 from refunds.models.policies import RefundPolicy
 from refunds.models.quotes import QuoteLine, RefundQuote
 from refunds.models.returns import Replacement, ReplacementLine, Return, ReturnFinding, ReturnLine
-from refunds.models.simulated import SimulatedAcquirer, SimulatedFault, SimulatedRefund
+from refunds.models.simulated import SimulatedAcquirer, SimulatedCharge, SimulatedFault, SimulatedRefund
 from refunds.models.watching import BooksCompared, ProviderEvent, StaffAlert
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "ReturnFinding",
     "ReturnLine",
     "SimulatedAcquirer",
+    "SimulatedCharge",
     "SimulatedFault",
     "SimulatedRefund",
     "StaffAlert",

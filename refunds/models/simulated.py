@@ -3,7 +3,7 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from refunds.states import FaultKind
+from refunds.states import ChargeOutcome, FaultKind
 
 
 class SimulatedRefund(models.Model):
@@ -25,8 +25,22 @@ class SimulatedRefund(models.Model):
         return self.provider_refund_id
 
 
+class SimulatedCharge(models.Model):
+    """What became of a charge, where its money did not simply come: a bank that refuses it later, for example."""
+
+    charge_ref = models.CharField(_("charge reference"), max_length=64, unique=True)
+    state = models.CharField(_("state"), max_length=12, choices=ChargeOutcome.choices)
+
+    class Meta:
+        verbose_name = _("simulated gateway: charge")
+        verbose_name_plural = _("simulated gateway: charges")
+
+    def __str__(self) -> str:
+        return f"{self.charge_ref}: {self.state}"
+
+
 class SimulatedFault(models.Model):
-    """A switch on the simulated gateway: its next `remaining` refund calls go wrong in this way."""
+    """A switch on the simulated gateway: its next `remaining` calls go wrong in this way."""
 
     kind = models.CharField(_("kind of fault"), max_length=16, choices=FaultKind.choices)
     remaining = models.PositiveIntegerField(_("calls remaining"), default=1)

@@ -7,7 +7,7 @@ from pytest_django import Settings
 
 from refunds import gateways
 from refunds.gateways import stripe as stripe_gateway
-from refunds.gateways.base import CONNECTED
+from refunds.gateways.base import CONNECTED, LOOKUPS
 from refunds.tests.stripe_stand_in import KEY, WEBHOOK_SECRET, Stripe, running_stripe
 
 
@@ -26,3 +26,4 @@ def stripe(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Generator[Str
 def disconnect(provider: str) -> None:
     gateways._GATEWAYS.pop(provider, None)
     CONNECTED.pop(provider, None)
+    LOOKUPS.pop(provider, None)

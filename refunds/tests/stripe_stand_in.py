@@ -63,6 +63,17 @@ class Stripe:
         self.charges[charge_id] = {"amount": amount, "currency": currency, "payment_intent": payment_intent}
         return charge_id
 
+    def charged(self, charge_id: str, params: dict[str, str]) -> tuple[int, dict[str, Any]]:
+        """One charge, or those of a payment intent."""
+        found = [
+            {"id": each, "object": "charge", "status": "succeeded", "captured": True, **charge}
+            for each, charge in self.charges.items()
+            if each == charge_id or (not charge_id and charge["payment_intent"] == params.get("payment_intent"))
+        ]
+        if charge_id:
+            return (200, found[0]) if found else _error(404, code="resource_missing")
+        return 200, {"object": "list", "url": "/v1/charges", "data": found[:1], "has_more": False}
+
     def given_back(self, charge_id: str) -> int:
         """The charge's `amount_refunded`: what failed has come back to it."""
         counted = (each for each in self.refunds if each["status"] not in {"failed", "canceled"})
@@ -191,6 +202,8 @@ class _Handler(BaseHTTPRequestHandler):
             return 401, {"error": ERRORS[401]}
         if path == "/v1/refunds":
             return books.create(params, headers["idempotency-key"]) if method == "POST" else books.listed(params)
+        if path.startswith("/v1/charges"):
+            return books.charged(path.removeprefix("/v1/charges").strip("/"), params)
         known = next((each for each in books.refunds if path == f"/v1/refunds/{each['id']}"), None)
         return (200, known) if known else _error(404, code="resource_missing")
 

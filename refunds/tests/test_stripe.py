@@ -11,7 +11,15 @@ from orders.tests.factories import payment_body
 from refunds import gateways, retry, send, tasks
 from refunds.charges import charge_of
 from refunds.gateways import stripe as stripe_gateway
-from refunds.gateways.base import CONNECTED, Charge, GatewayAnswer, GatewayRefused, GatewayTimeout, StillPending
+from refunds.gateways.base import (
+    CONNECTED,
+    LOOKUPS,
+    Charge,
+    GatewayAnswer,
+    GatewayRefused,
+    GatewayTimeout,
+    StillPending,
+)
 from refunds.models import GatewayAttempt, Refund
 from refunds.states import RefundState
 from refunds.stripe_facts import from_stripe, to_stripe
@@ -53,6 +61,32 @@ def test_a_payment_that_the_shop_knows_by_its_payment_intent_is_paid_back_by_tha
     tasks.send_refund(refund.pk)
     assert state_of(refund) == RefundState.SUCCEEDED
     assert stripe.posts()[0]["payment_intent"] == "pi_1"
+
+
+@pytest.mark.parametrize("reference", ["ch_1", "pi_1"])
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ({"status": "succeeded"}, "succeeded"),
+        ({"status": "failed"}, "failed"),
+        ({"status": "pending"}, "pending"),
+        ({"status": "succeeded", "captured": False}, "pending"),
+    ],
+)
+def test_what_has_become_of_a_charge_is_asked_without_holding_the_gateway(
+    stripe: Stripe, reference: str, theirs: dict[str, object], ours: str
+) -> None:
+    order = paid_by_stripe(stripe, provider_ref=reference)
+    stripe.charges["ch_1"] |= theirs
+    stripe.refund_at_the_desk("ch_1", 23_000)
+    found = LOOKUPS["stripe"](charge_of(cast.payment(order)))
+    assert (found.state, [line.amount for line in found.refunds]) == (ours, [230])
+
+
+def test_a_charge_that_stripe_does_not_know_is_doubt_and_no_failure(stripe: Stripe) -> None:
+    order = paid_by_stripe(stripe, provider_ref="ch_unknown")
+    with pytest.raises(GatewayTimeout):
+        LOOKUPS["stripe"](charge_of(cast.payment(order)))
 
 
 @pytest.mark.parametrize(

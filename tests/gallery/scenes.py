@@ -45,6 +45,8 @@ SCENES: Final = (
     Scene("staff-conversation", "supervisor", "staff-conversation", ("conversation",), devices=BOTH),
     Scene("staff-conversation-steps", "supervisor", "staff-conversation", ("talk_conversation",)),
     Scene("staff-turn", "supervisor", "staff-turn", ("talk_conversation", "turn")),
+    Scene("staff-copilot", "supervisor", "staff-copilot"),
+    Scene("staff-copilot-thread", "supervisor", "staff-copilot-thread", ("copilot",), devices=BOTH),
     Scene("staff-orders", "supervisor", "staff-orders", devices=BOTH),
     Scene("staff-orders-search", "supervisor", "staff-orders", query="?q=王小明"),
     Scene("staff-orders-none", "supervisor", "staff-orders", query="?q=沒有這筆"),

@@ -33,6 +33,7 @@ def play(stack: Stack) -> dict[str, str]:
         "lost": "5613",
         "late": "5477",
         "unsent": "5548",
+        "copilot": _someone_asks_the_copilot(stack),
         "currency": "TWD",
         "version": "1",
         "draft": "2",
@@ -124,6 +125,14 @@ def _a_list_is_written(stack: Stack) -> str:
     export = exporting.ask(kind=kind, filters={}, expected=kind.count({}, exporting.AT_ONCE), actor=actor)
     wait_until(lambda: rows(stack, "select 1 from backoffice_export where state = 'done'"))
     return str(export.pk)
+
+
+def _someone_asks_the_copilot(stack: Stack) -> str:
+    with Visitor(stack, "supervisor") as supervisor:
+        question = "ming@example.com 最近一個月有沒有重複付款？列出需要追蹤的訂單"
+        supervisor.post("/staff/copilot/ask/", {"text": question})
+    wait_until(lambda: rows(stack, "select 1 from agent_copilotthread where state = 'idle'"))
+    return str(rows(stack, "select max(id) as id from agent_copilotthread")[0]["id"])
 
 
 def _redeem(staff: Visitor, number: str, line_item_id: str, reason: str) -> dict[str, Any]:

@@ -18,7 +18,17 @@ from django.utils import timezone, translation
 from pytest_django import Settings
 from rest_framework.authtoken.models import Token
 
-from agent.models import Conversation, ConversationEvent, CustomerMail, Message, ModelCall, ToolCall, Turn
+from agent.models import (
+    Conversation,
+    ConversationEvent,
+    CopilotDraft,
+    CopilotThread,
+    CustomerMail,
+    Message,
+    ModelCall,
+    ToolCall,
+    Turn,
+)
 from agent.models_desk import CannedReply, ReadMark, StaffNote
 from backoffice.models import Export
 from backoffice.permission_words import permission_name
@@ -37,6 +47,7 @@ from refunds.models import (
     ProviderEvent,
     Refund,
     SimulatedAcquirer,
+    SimulatedCharge,
     SimulatedFault,
     SimulatedRefund,
 )
@@ -77,6 +88,7 @@ def _money(order: Order) -> None:
     SimulatedRefund.objects.create(
         provider_refund_id="sim_1", idempotency_key="k", charge_ref="c", amount=5, currency="TWD"
     )
+    SimulatedCharge.objects.create(charge_ref="c", state="failed")
     SimulatedFault.objects.create(kind="refuse")
     SimulatedAcquirer.objects.create(pk=1)
 
@@ -93,6 +105,8 @@ def _talk(order: Order) -> None:
     CustomerMail.objects.create(conversation=talk, kind="answered", key="m", not_before=now)
     StaffNote.objects.create(conversation=talk, staff=cast.staff_user(), text="…")
     ReadMark.objects.create(conversation=talk, staff=cast.staff_user(), read_at=now)
+    CopilotThread.objects.create(user=cast.staff_user(), conversation=talk)
+    CopilotDraft.objects.create(conversation=talk, user=cast.staff_user(), call_ref="c", text="…", read_to=1)
     CannedReply.objects.create(title="…", text="…", written_by=cast.staff_user())
 
 

@@ -12,6 +12,7 @@ STAFF_PAGES = {
     "/staff/": {"staff", "supervisor", "admin"},
     "/staff/orders/": {"staff", "supervisor", "warehouse", "admin"},
     "/staff/orders/5531/": {"staff", "supervisor", "warehouse", "admin"},
+    "/staff/copilot/": {"staff", "supervisor", "admin"},
     "/staff/refunds/": {"staff", "supervisor", "admin"},
     "/staff/approvals/": {"supervisor", "admin"},
     "/staff/returns/": {"staff", "supervisor", "warehouse", "admin"},
@@ -85,6 +86,7 @@ def test_an_open_page_whose_session_has_ended_gets_no_sign_in_put_into_it(
         ("ming", "/staff/orders/5531/quote/"),
         ("auditor", "/staff/orders/5531/quote/"),
         ("warehouse", "/staff/conversations/1/take-over/"),
+        ("auditor", "/staff/copilot/ask/"),
     ],
 )
 def test_buttons_are_refused_to_whoever_lacks_the_permission(name: str, path: str) -> None:

@@ -13,7 +13,7 @@ MOST: Final = 1000
 
 
 class Command(BaseCommand):
-    help = "Make the next refund calls of the simulated gateway go wrong; `off` switches all faults off."
+    help = "Make the next calls of the simulated gateway go wrong; `off` switches all faults off."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("kind", choices=[*FaultKind.values, "off"])

@@ -1,4 +1,5 @@
-// Around the talk: who writes and who looks is told with each question for news, ready-made answers go into the field.
+// Around the talk: who writes and who looks is told with each question for news, ready-made answers and the copilot's
+// drafts go into the field.
 const field = () => document.querySelector("#answer textarea:not([readonly])");
 
 document.body.addEventListener("htmx:configRequest", ({ detail }) => {
@@ -16,7 +17,8 @@ document.addEventListener("click", (event) => {
   event.preventDefault();
   place.setRangeText(chosen.dataset.insert, place.selectionStart, place.selectionEnd, "end");
   place.dispatchEvent(new Event("input", { bubbles: true }));
-  chosen.closest("details").open = false;
+  const menu = chosen.closest("details.menu");
+  if (menu) menu.open = false;
   place.focus();
 });
 
