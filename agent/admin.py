@@ -302,4 +302,4 @@ class CustomerMailAdmin(PartAdmin):
     list_filter = ("kind", "state")
 
 
-from agent import admin_desk  # noqa: E402, F401  (registers what staff keep beside conversations)
+from agent import admin_desk, admin_doors  # noqa: E402, F401  (register what belongs to them)

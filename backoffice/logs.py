@@ -84,6 +84,7 @@ def logging_settings(level: str) -> dict[str, Any]:
         "loggers": {
             "httpx2": {"level": "WARNING"},
             "anthropic": {"level": "WARNING"},
+            "mcp": {"level": "WARNING"},
             # A job's own lines tell what it does; that it came and went is two lines more for each.
             "celery.worker.strategy": {"level": "WARNING"},
             "celery.app.trace": {"level": "WARNING"},
