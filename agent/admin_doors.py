@@ -42,7 +42,8 @@ class NewToken(forms.ModelForm):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         self.fields["expires_at"].initial = timezone.now() + tokens.USUAL_LIFE
-        self.fields["staff"].queryset = User.objects.filter(is_active=True).order_by("username")
+        accounts = User.objects.filter(is_active=True).order_by("username")
+        self.fields["staff"].queryset = accounts  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         """As `tokens.issue` will have it, so that what it refuses stands beside its field."""
@@ -76,7 +77,7 @@ class ToolTokenAdmin(ReadOnlyAdmin):
     search_fields = ("name", "prefix", "customer__external_id", "customer__name", "staff__username")
     list_filter = ("scope", ("revoked_at", admin.EmptyFieldListFilter), "expires_at")
     date_hierarchy = "created_at"
-    actions = (*ReadOnlyAdmin.actions, "revoke")
+    actions = (*ReadOnlyAdmin.actions, "revoke")  # type: ignore[assignment]
     form = NewToken
     add_fields = ("name", "customer_id", "staff", "expires_at")
 

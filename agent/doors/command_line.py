@@ -11,7 +11,7 @@ from agent.tools.base import Tool
 MARK: Final = "of_tool_"
 
 
-def add_options(parser: argparse.ArgumentParser, tool: Tool) -> None:
+def add_options(parser: argparse._ActionsContainer, tool: Tool) -> None:
     """One option for each property. What may be null may be left out; everything else is required."""
     for name, schema in tool.schema["properties"].items():
         kind, nullable = _kind(schema)

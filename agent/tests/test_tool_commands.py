@@ -1,5 +1,6 @@
 """Tools as commands: options from the schema, help that names them, and exit codes for scripts."""
 
+import argparse
 import json
 import subprocess
 import sys
@@ -82,7 +83,7 @@ def test_every_tool_can_be_said_in_options_and_back() -> None:
     """No property of a tool is lost or changed on its way through the shell."""
     for tool in (*registry.ORDER_PAGE, *registry.COPILOT):
         for example in tool.examples:
-            parser = command_line.argparse.ArgumentParser(allow_abbrev=False)
+            parser = argparse.ArgumentParser(allow_abbrev=False)
             command_line.add_options(parser, tool)
             options = vars(parser.parse_args(command_line.options_for(example)))
             assert command_line.arguments_of(tool, options) == example
@@ -108,7 +109,7 @@ def test_a_schema_with_null_among_its_types_is_understood() -> None:
     kind = {"type": ["integer", "null"], "description": "How many."}
     tool = registry.BY_NAME["get_order"]
     schema = {**tool.schema, "properties": {"size": kind, "sure": {"type": "boolean"}, "share": {"type": "number"}}}
-    parser = command_line.argparse.ArgumentParser()
+    parser = argparse.ArgumentParser()
     made = type(tool)(name="x", schema=schema, handler=tool.handler, reads=True, suspends=False, working="")
     command_line.add_options(parser, made)
     options = vars(parser.parse_args(["--sure", "true", "--share", "0.5"]))
