@@ -177,7 +177,8 @@ def test_a_list_of_tools_says_the_same_as_the_chat_and_more(mode: str, with_hint
     assert list(listed) == [tool.name for tool in registry.ORDER_PAGE]
     for tool in registry.ORDER_PAGE:
         seen = listed[tool.name]
-        assert seen.description == tool.description
+        assert seen.description.startswith(tool.description)
+        assert ("pending_confirmation" in seen.description) is tool.suspends
         assert seen.input_schema["required"][0] == "order_number"
         assert seen.input_schema["additionalProperties"] is False
         hints = seen.annotations

@@ -24,7 +24,7 @@ WRONG_USE: Final = 2
 
 def _in_short(tool: Tool) -> str:
     """What it is for: the first sentence of what a model reads."""
-    return tool.description.partition(". ")[0].replace("%", "%%")
+    return tool.description.partition(". ")[0]
 
 
 class Command(BaseCommand):
@@ -44,7 +44,7 @@ class Command(BaseCommand):
         for tool in self._offered():
             made = names.add_parser(
                 tool.name,
-                help=_in_short(tool),
+                help=_in_short(tool).replace("%", "%%"),
                 description=tool.description.replace("%", "%%"),
                 allow_abbrev=False,
             )
