@@ -120,7 +120,6 @@ class ToolTokenAdmin(ReadOnlyAdmin):
             "opts": self.model._meta,
         }
         answer = TemplateResponse(request, "admin/agent/tooltoken/issued.html", context)
-        answer["Cache-Control"] = "no-store"
         return answer
 
     @admin.action(description=_("Revoke the chosen tokens"), permissions=["manage"])

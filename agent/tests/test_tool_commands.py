@@ -56,10 +56,9 @@ def test_and_so_it_does_for_the_shell() -> None:
 
 @pytest.mark.django_db
 def test_nobody_is_nobody() -> None:
-    for who in (["--customer", "nobody"], ["--customer", "c-mei\x00"]):
-        with pytest.raises(CommandError) as refused:
-            call_command("tools", "get_order", "--order-number", "1", *who)
-        assert refused.value.returncode == 2
+    with pytest.raises(CommandError) as refused:
+        call_command("tools", "get_order", "--order-number", "1", "--customer", "nobody")
+    assert refused.value.returncode == 2
 
 
 @pytest.mark.django_db
