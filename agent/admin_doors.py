@@ -119,8 +119,7 @@ class ToolTokenAdmin(ReadOnlyAdmin):
             "token": obj,
             "opts": self.model._meta,
         }
-        answer = TemplateResponse(request, "admin/agent/tooltoken/issued.html", context)
-        return answer
+        return TemplateResponse(request, "admin/agent/tooltoken/issued.html", context)
 
     @admin.action(description=_("Revoke the chosen tokens"), permissions=["manage"])
     def revoke(self, request: HttpRequest, rows: QuerySet[ToolToken]) -> None:

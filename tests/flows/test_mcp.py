@@ -1,7 +1,6 @@
 """The official client against the real thing: over HTTP to the running desk, and over a pipe to the command."""
 
 import asyncio
-import json
 import re
 import sys
 from collections.abc import Awaitable, Callable
@@ -110,7 +109,7 @@ def test_a_program_lists_reads_quotes_and_asks_and_the_customer_confirms(
     assert card["state"] == "open"
     with Visitor(stack, "ming") as ming:
         assert asked["button"] in ming.get(f"/orders/{number}/").text
-        assert ming.post(f"/refunds/quotes/{card['quote_id']}/confirm/").status_code == 200
+        assert ming.post(f"/refunds/quotes/{card['quote_id']}/confirm/").status_code == 201
     wait_until(lambda: rows(stack, "select 1 from agent_card where id = %s and state = 'confirmed'", asked["card_id"]))
 
 
@@ -125,7 +124,7 @@ def test_what_opens_nothing_is_told_nothing(stack: Stack, secret: str) -> None:
     assert post(stack, **good).json()["result"]["tools"]
     ended = issued(stack)
     rows(stack, "update agent_tooltoken set expires_at = now() where prefix = %s", ended[:12])
-    for wrong in ("", "Bearer ", "Bearer rdt_wrong", f"Bearer {secret}x", f"Basic {secret}", f"Bearer {ended}"):
+    for wrong in ("", "Bearer x", "Bearer rdt_wrong", f"Bearer {secret}x", f"Basic {secret}", f"Bearer {ended}"):
         answer = post(stack, **({"Authorization": wrong} if wrong else {}))
         assert answer.status_code == 401, wrong
         assert answer.headers["www-authenticate"].startswith("Bearer")
@@ -147,6 +146,6 @@ def test_what_opens_nothing_is_told_nothing(stack: Stack, secret: str) -> None:
     ],
 )
 def test_no_text_of_an_exception_crosses_whatever_is_sent(stack: Stack, secret: str, body: Any) -> None:
-    answer = post(stack, body, Authorization=f"Bearer {secret}")
-    said = json.dumps(answer.json()) if "json" in answer.headers["content-type"] else answer.text
+    said = post(stack, body, Authorization=f"Bearer {secret}").text
+    assert said
     assert not [word for word in ("Traceback", "pydantic", "django", "agent_", "psycopg", "File ") if word in said]
