@@ -92,5 +92,7 @@ def logging_settings(level: str) -> dict[str, Any]:
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.server": {"handlers": [], "level": "WARNING", "propagate": True},
             "uvicorn": {"handlers": [], "level": level, "propagate": True},
+            # Addresses hold secrets. What the server's own option says of them is undone by these settings.
+            "uvicorn.access": {"level": "WARNING"},
         },
     }

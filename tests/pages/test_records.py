@@ -1,6 +1,7 @@
 """The records (Django admin): quick however many there are, taken away as files, linked to the desk both ways."""
 
 import csv
+from datetime import timedelta
 from html import unescape
 from io import StringIO
 from typing import Any
@@ -18,7 +19,8 @@ from django.utils import timezone, translation
 from pytest_django import Settings
 from rest_framework.authtoken.models import Token
 
-from agent.models import Conversation, CustomerMail, ModelCall, ToolCall, Turn
+from agent.doors import tokens
+from agent.models import Conversation, CustomerMail, DoorCall, ModelCall, ToolCall, Turn
 from agent.models_desk import CannedReply, ReadMark, StaffNote
 from backoffice.models import Export
 from backoffice.permission_words import permission_name
@@ -94,6 +96,10 @@ def _talk(order: Order) -> None:
     StaffNote.objects.create(conversation=talk, staff=cast.staff_user(), text="…")
     ReadMark.objects.create(conversation=talk, staff=cast.staff_user(), read_at=now)
     CannedReply.objects.create(title="…", text="…", written_by=cast.staff_user())
+    _, token = tokens.issue(
+        actor=cast.staff("admin"), name="…", expires_at=now + timedelta(days=1), customer=order.customer
+    )
+    DoorCall.objects.create(door="http", token=token, customer=order.customer, order=order, name="x", arguments={})
 
 
 def let_copies_in(models: list[type[Model]]) -> None:
