@@ -13,6 +13,7 @@ import structlog
 from asgiref.sync import sync_to_async
 from django.db import connections
 from django.utils.translation import gettext as translate
+from mcp import MCPError
 from mcp.server import Server
 
 from agent.doors import calls, tokens
@@ -63,13 +64,13 @@ def _then_close(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _listed(secret: str | None) -> list[types.Tool]:
-    """The tools of whoever shows the token; none for a token that opens nothing."""
+    """The tools of whoever shows the token; none for a token that opens nothing. Raises MCPError, in words of ours."""
     try:
         who = _identify(secret)
         return [as_mcp(tool) for tool in who.tools.values()] if who else []
     except Exception:
         log.exception("tools.not_listed")
-        return []
+    raise MCPError(types.INTERNAL_ERROR, "The tools cannot be listed at the moment. Try again in a little while.")
 
 
 def _called(secret: str | None, name: str, arguments: Any, door: Door) -> Answer:

@@ -159,6 +159,34 @@ def test_tools_of_colleagues_are_the_same_by_every_door_and_ask_for_permissions(
 
 
 @pytest.mark.usefixtures("looking")
+def test_every_tool_of_colleagues_gives_the_same_by_the_shell_and_by_mcp(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it makes of such arguments: an answer or a refusal."""
+    monkeypatch.setattr(registry, "COPILOT", (*THERE, LOOK))
+    order = cast.order_5531()
+    secret, _ = token_for(staff="staff")
+    for tool in registry.COPILOT:
+        given = dict(tool.examples[0]) if tool.examples else sample(tool.schema)
+        shell = by_shell(tool.name, given, "--staff", "staff")
+        assert plain(by_mcp(secret, tool.name, given), order) == plain(shell, order), tool.name
+        assert shell.result.get("code") not in {"internal_error", "unknown_tool"}, tool.name
+
+
+THERE = registry.COPILOT
+
+
+def sample(schema: Any) -> Any:
+    """Something that fits the schema."""
+    kinds = schema.get("anyOf", [schema])
+    if any(kind.get("type") == "null" for kind in kinds):
+        return None
+    if schema.get("type") == "object":
+        return {name: sample(each) for name, each in schema["properties"].items()}
+    if "enum" in schema:
+        return schema["enum"][0]
+    return {"integer": 1, "boolean": True, "array": []}.get(schema["type"], "2026-11-01T00:00:00+08:00")
+
+
+@pytest.mark.usefixtures("looking")
 def test_a_customer_has_no_tools_of_colleagues_and_the_other_way_round() -> None:
     cast.order_5531()
     of_customer, _ = token_for(cast.customer())
