@@ -64,7 +64,7 @@ def test_and_over_http_it_is_a_500_without_words(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(tokens, "identify", broken)
 
     async def post() -> httpx2.Response:
-        transport = httpx2.ASGITransport(app=mcp_http.made(), raise_app_exceptions=False)  # type: ignore[arg-type]
+        transport = httpx2.ASGITransport(app=mcp_http.made(), raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url="http://localhost:8000") as client:
             return await client.post("/mcp", json={}, headers={"Authorization": "Bearer rdt_x"})
 
