@@ -301,5 +301,5 @@ class CustomerMailAdmin(PartAdmin):
     list_filter = ("kind", "state")
 
 
-# They register what staff ask the copilot, and what they keep beside conversations.
-from agent import admin_copilot, admin_desk  # noqa: E402, F401
+# They register what staff ask the copilot, what they keep beside conversations, and what is asked from outside.
+from agent import admin_copilot, admin_desk, admin_doors  # noqa: E402, F401

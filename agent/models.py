@@ -371,3 +371,5 @@ from agent.models_copilot import CopilotThread as CopilotThread  # noqa: E402
 from agent.models_desk import CannedReply as CannedReply  # noqa: E402
 from agent.models_desk import ReadMark as ReadMark  # noqa: E402
 from agent.models_desk import StaffNote as StaffNote  # noqa: E402
+from agent.models_doors import DoorCall as DoorCall  # noqa: E402
+from agent.models_doors import ToolToken as ToolToken  # noqa: E402

@@ -49,6 +49,19 @@ class CopilotAuthor(models.TextChoices):
     COPILOT = "copilot", _("copilot")
 
 
+class Door(models.TextChoices):
+    """By what a tool was called where no chat did (`agent/doors/`)."""
+
+    HTTP = "http", _("MCP over HTTP")
+    STDIO = "stdio", _("MCP over a pipe")
+    SHELL = "shell", _("command line")
+
+
+class TokenScope(models.TextChoices):
+    CUSTOMER = "customer", _("one customer's own orders")
+    STAFF = "staff", _("what one member of staff may look up")
+
+
 class CardKind(models.TextChoices):
     REFUND = "refund", _("refund")
     RETURN = "return", _("return")

@@ -1,6 +1,7 @@
 """ASGI entry point, served by uvicorn."""
 
 import os
+from typing import Any
 
 import django
 from asgiref.sync import sync_to_async
@@ -29,9 +30,23 @@ class OneThread(ASGIHandler):
         return await sync_to_async(self.get_response, thread_sensitive=True)(request)
 
 
-def made() -> OneThread:
+class WithTools:
+    """Django's pages, and what Django's handler does not serve: tools over MCP, and the server's lifespan."""
+
+    def __init__(self, pages: OneThread) -> None:
+        # Its modules ask for the settings and the models, which are there from here on.
+        from agent.doors import mcp_http
+
+        self.pages, self.tools, self.path_of_tools = pages, mcp_http.made(), mcp_http.PATH
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        for_tools = scope["type"] == "lifespan" or scope["path"] == self.path_of_tools
+        await (self.tools if for_tools else self.pages)(scope, receive, send)
+
+
+def made() -> WithTools:
     django.setup(set_prefix=False)
-    application = OneThread()
+    application = WithTools(OneThread())
     garbage.settle()
     return application
 

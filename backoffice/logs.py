@@ -84,6 +84,7 @@ def logging_settings(level: str) -> dict[str, Any]:
         "loggers": {
             "httpx2": {"level": "WARNING"},
             "anthropic": {"level": "WARNING"},
+            "mcp": {"level": "WARNING"},
             # A job's own lines tell what it does; that it came and went is two lines more for each.
             "celery.worker.strategy": {"level": "WARNING"},
             "celery.app.trace": {"level": "WARNING"},
@@ -91,5 +92,7 @@ def logging_settings(level: str) -> dict[str, Any]:
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.server": {"handlers": [], "level": "WARNING", "propagate": True},
             "uvicorn": {"handlers": [], "level": level, "propagate": True},
+            # Addresses hold secrets. What the server's own option says of them is undone by these settings.
+            "uvicorn.access": {"level": "WARNING"},
         },
     }

@@ -21,6 +21,7 @@ OWN: Final = (
     gettext_noop("Can ask what a refund comes to"),
     gettext_noop("Can change where an order is sent"),
     gettext_noop("Can confirm a refund for a customer"),
+    gettext_noop("Can issue and revoke tool tokens"),
     gettext_noop("Can make and revoke a customer's link to an order"),
     gettext_noop("Can pack, ship and deliver goods"),
     gettext_noop("Can propose a compensation"),

@@ -109,6 +109,11 @@ def test_only_the_client_module_knows_the_sdk() -> None:
     assert importers("anthropic") == {"agent.client"}
 
 
+def test_the_mcp_sdk_is_known_at_its_door_only() -> None:
+    at_the_door = {"agent.doors.mcp_http", "agent.doors.mcp_server", "agent.management.commands.mcp_server"}
+    assert importers("mcp") | importers("mcp_types") == at_the_door
+
+
 def test_the_agent_reads_quotes_and_proposes_but_cannot_pay() -> None:
     known = {module for name in importers("refunds") if name.startswith("agent") for module in IMPORTS[name]}
     real = {name for name in IMPORTS if name.startswith("refunds")}

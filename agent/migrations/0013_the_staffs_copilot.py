@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("agent", "0011_what_staff_keep_beside_a_conversation"),
+        ("agent", "0012_tokens_and_calls_from_outside"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -35,7 +35,10 @@ class CallRow(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Who and what a customer's call is about. It comes from the session or the token, never from the model."""
+    """Who and what a customer's call is about. It comes from the session or the token, never from the model.
+
+    Tools that only read may get a conversation that is not in the database: nothing has been said yet.
+    """
 
     conversation: Conversation
     order: Order

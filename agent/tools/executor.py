@@ -21,7 +21,7 @@ from agent import calls, cards, events, limits, retracting
 from agent.models import Conversation, ToolCall
 from agent.save_points import reached
 from agent.states import ToolCallState
-from agent.tools.base import CardSpec, Context, Outcome, Tool
+from agent.tools.base import CardSpec, Context, Outcome, StaffContext, Tool
 from agent.tools.registry import BY_NAME, HIDDEN_ON_ORDER_PAGE
 from agent.turns import Lease, holding
 from orders.actors import NotAllowed
@@ -97,7 +97,7 @@ def _run_remote(lease: Lease, call_id: int, tool: Tool) -> None:
             _refuse(conversation, call, refusal)
             return
     with translation.override(conversation.language):
-        outcome = _ask_outside(tool, context)
+        outcome = ask_outside(tool, context)
     reached("outside_answered")
     with holding(lease, "outside_answer_kept") as (conversation, _turn), translation.override(conversation.language):
         call.refresh_from_db()
@@ -110,7 +110,7 @@ def _run_remote(lease: Lease, call_id: int, tool: Tool) -> None:
             tell_work(conversation, call, "done")
 
 
-def _ask_outside(tool: Tool, context: Context) -> dict[str, Any] | Refusal:
+def ask_outside(tool: Tool, context: Context | StaffContext) -> dict[str, Any] | Refusal:
     """The answer, or why there is none. Asked again, so many times, where the refusal says that it may help."""
     for attempt in range(1, TRIES + 1):
         try:
@@ -121,11 +121,13 @@ def _ask_outside(tool: Tool, context: Context) -> dict[str, Any] | Refusal:
             if not refusal.retryable or attempt == TRIES:
                 return refusal
             log.warning("tool.asked_again", tool=tool.name, tool_call=context.call.pk, code=refusal.code)
+        except NotAllowed:
+            return not_allowed()
         except OperationalError:
             raise
         except Exception:
             log.exception("tool.broke", tool=tool.name, tool_call=context.call.pk)
-            return _broke()
+            return broke()
         time.sleep(PAUSE_SECONDS * attempt)
     raise AssertionError("the last attempt returns")
 
@@ -144,13 +146,13 @@ def _run(conversation: Conversation, call: ToolCall) -> None:
     except Refusal as refusal:
         _refuse(conversation, call, refusal)
     except NotAllowed:
-        _refuse(conversation, call, _not_allowed())
+        _refuse(conversation, call, not_allowed())
     except OperationalError:
         raise
     except Exception:
         # Whatever breaks in a handler is ours to read in the log; the model hears one plain sentence.
         log.exception("tool.broke", tool=call.name, tool_call=call.pk)
-        _refuse(conversation, call, _broke())
+        _refuse(conversation, call, broke())
 
 
 def _outcome(conversation: Conversation, call: ToolCall, tool: Tool | None) -> Outcome:
@@ -229,7 +231,7 @@ def tell_work(conversation: Conversation, call: ToolCall, state: str) -> None:
     )
 
 
-def _not_allowed() -> Refusal:
+def not_allowed() -> Refusal:
     return Refusal(
         "not_allowed",
         translate("This is not allowed here."),
@@ -237,7 +239,7 @@ def _not_allowed() -> Refusal:
     )
 
 
-def _broke() -> Refusal:
+def broke() -> Refusal:
     return Refusal(
         "internal_error",
         translate("This could not be done because of a fault on our side. Nothing was changed."),

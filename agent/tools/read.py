@@ -6,6 +6,7 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from agent.models import Card
 from agent.states import CardState
 from agent.tools.base import Arguments, Context, Tool, closed
 from orders.errors import Refusal
@@ -97,7 +98,10 @@ def lines_of(order: Order) -> list[dict[str, Any]]:
 
 def get_order(context: Context, arguments: Arguments) -> dict[str, Any]:
     order = context.order
-    open_cards = context.conversation.cards.filter(state=CardState.OPEN)
+    # By order and customer: who asks by another door may have said nothing in the chat yet.
+    open_cards = Card.objects.filter(
+        conversation__order=order, conversation__customer=context.customer, state=CardState.OPEN
+    )
     return {
         "order_number": order.number,
         "placed_at": _moment(order.placed_at),

@@ -196,7 +196,7 @@ class Stack:
 
     def _start_web(self) -> None:
         options = ["--host", "127.0.0.1", "--port", str(self.port), "--timeout-graceful-shutdown", "3"]
-        options += ["--loop", "uvloop", "--http", "httptools", "--lifespan", "off", "--no-access-log"]
+        options += ["--loop", "uvloop", "--http", "httptools", "--lifespan", "on", "--no-access-log"]
         self._add("web", "-m", "uvicorn", "backoffice.asgi:application", *options)
 
     def _start_workers(self) -> None:

@@ -1,6 +1,7 @@
 """The records (Django admin): quick however many there are, taken away as files, linked to the desk both ways."""
 
 import csv
+from datetime import timedelta
 from html import unescape
 from io import StringIO
 from typing import Any
@@ -18,12 +19,14 @@ from django.utils import timezone, translation
 from pytest_django import Settings
 from rest_framework.authtoken.models import Token
 
+from agent.doors import tokens
 from agent.models import (
     Conversation,
     ConversationEvent,
     CopilotDraft,
     CopilotThread,
     CustomerMail,
+    DoorCall,
     Message,
     ModelCall,
     ToolCall,
@@ -108,6 +111,10 @@ def _talk(order: Order) -> None:
     CopilotThread.objects.create(user=cast.staff_user(), conversation=talk)
     CopilotDraft.objects.create(conversation=talk, user=cast.staff_user(), call_ref="c", text="…", read_to=1)
     CannedReply.objects.create(title="…", text="…", written_by=cast.staff_user())
+    _, token = tokens.issue(
+        actor=cast.staff("admin"), name="…", expires_at=now + timedelta(days=1), customer=order.customer
+    )
+    DoorCall.objects.create(door="http", token=token, customer=order.customer, order=order, name="x", arguments={})
 
 
 def let_copies_in(models: list[type[Model]]) -> None:

@@ -20,8 +20,8 @@ READERS = {
     "db_url",
     "email_url",
 }
-# By `make demo`, and by the stand-in model.
-READ_ELSEWHERE = {"PORT", "OFFLINE_FIRST_TOKEN_MS", "OFFLINE_TOKENS_PER_SECOND"}
+# By `make demo`, by the stand-in model, and by the tools over a pipe.
+READ_ELSEWHERE = {"PORT", "OFFLINE_FIRST_TOKEN_MS", "OFFLINE_TOKENS_PER_SECOND", "REFUND_DESK_TOOL_TOKEN"}
 
 
 def names_read_by_settings() -> set[str]:

@@ -24,7 +24,7 @@ def widen(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("backoffice", "0007_groups_see_notes_and_supervisors_write_answers"),
+        ("backoffice", "0008_groups_see_tool_tokens_and_calls"),
         ("agent", "0013_the_staffs_copilot"),
         ("refunds", "0030_what_became_of_a_charge"),
     ]

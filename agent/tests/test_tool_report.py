@@ -1,0 +1,139 @@
+"""The report counts what stored calls tell of the wording of tools, and leads to each turn."""
+
+import json
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+from pytest_django import Settings
+
+from agent import farewells
+from agent.doors import calls as door_calls
+from agent.doors.identity import Identity
+from agent.models import DoorCall, ToolCall
+from agent.states import Door
+from agent.tests.helpers import CASE, asked, call, hear, hold, newest_turn, talk
+from agent.tool_report import report
+from agent.tools import executor
+from orders.models import Order
+from orders.tests import cast
+
+pytestmark = pytest.mark.django_db
+WRONG = {**CASE, "quantity": 2}
+
+
+@pytest.fixture
+def order(settings: Settings) -> Order:
+    settings.SITE_URL = "https://desk.example"
+    order = cast.order_5531()
+    hear(order)
+    return order
+
+
+def made() -> dict[str, Any]:
+    now = timezone.now()
+    return report(since=now - timedelta(days=1), until=now + timedelta(seconds=1))
+
+
+def trace(order: Order) -> str:
+    return f"https://desk.example/staff/conversations/{talk(order).pk}/turns/{newest_turn(order).pk}/"
+
+
+def work(order: Order, *wanted: dict[str, Any]) -> None:
+    lease = hold(order)
+    for each in asked(order, *wanted):
+        executor.run_call(lease, each.pk)
+
+
+def test_it_says_which_tool_errs_most_how_and_what_was_tried_next(order: Order) -> None:
+    work(
+        order,
+        call("get_order"),
+        call("quote_refund", lines=[WRONG]),
+        call("quote_refund", lines=[WRONG]),
+        call("quote_refund", lines=[CASE]),
+        call("refund_items", quote_id="rq_1"),
+    )
+    found = made()
+    worst = found["tools"][0]
+    assert (worst["tool"], worst["chat"], worst["outside"], worst["errors"]) == ("quote_refund", 3, 0, 2)
+    assert worst["codes"] == [{"code": "invalid_argument", "count": 2, "links": [trace(order)]}]
+    # The first was repeated as it was, the second with other arguments, and then it was right.
+    (again,) = found["asked_again"]
+    assert (again["tool"], again["code"], again["count"], again["came_right"]) == (
+        "quote_refund",
+        "invalid_argument",
+        1,
+        1,
+    )
+    assert found["turns"] == 1
+
+
+def test_it_finds_rules_that_are_silent_and_what_was_read_twice(order: Order) -> None:
+    work(
+        order,
+        call("list_refunds"),
+        call("list_refunds"),
+        call("search_products", words="a", category=None, price_max=None),
+        call("search_products", words="b", category=None, price_max=None),
+        call("hand_off_to_human", reason="rules_leave_it_open", summary="…"),
+    )
+    found = made()
+    assert found["read_twice"] == [{"tool": "list_refunds", "count": 1, "links": [trace(order)]}]
+    (silent,) = found["rules_are_silent"]
+    assert (silent["tool"], silent["code"], silent["links"]) == (
+        "hand_off_to_human",
+        "rules_leave_it_open",
+        [trace(order)],
+    )
+
+
+@pytest.mark.parametrize("with_button", [False, True])
+def test_it_finds_turns_that_stopped_between_quote_and_button(order: Order, with_button: bool) -> None:
+    lease = hold(order)
+    (quote,) = asked(order, call("quote_refund", lines=[CASE]))
+    executor.run_call(lease, quote.pk)
+    quote.refresh_from_db()
+    quote_id = (quote.result or {})["quote_id"]
+    if with_button:
+        (refund,) = asked(order, call("refund_items", quote_id=quote_id))
+        executor.run_call(lease, refund.pk)
+    farewells.fail(lease, "steps")
+    stopped = [{"turn": lease.turn_id, "error": "steps", "quote_id": quote_id, "link": trace(order)}]
+    assert made()["stopped_half_way"] == ([] if with_button else stopped)
+
+
+def test_calls_from_outside_are_counted_beside_and_belong_together_by_caller_and_time(order: Order) -> None:
+    who = Identity(customer=order.customer)
+    for lines in ([WRONG], [CASE]):
+        door_calls.call(who, "quote_refund", {"order_number": "5531", "lines": lines}, Door.SHELL)
+    for _ in range(2):
+        door_calls.call(who, "list_refunds", {"order_number": "5531"}, Door.SHELL)
+    found = made()
+    assert {row["tool"]: (row["chat"], row["outside"]) for row in found["tools"]} == {
+        "quote_refund": (0, 2),
+        "list_refunds": (0, 2),
+    }
+    first = DoorCall.objects.earliest("pk")
+    assert found["asked_again"][0]["links"] == [f"https://desk.example/admin/agent/doorcall/{first.pk}/change/"]
+    assert found["read_twice"][0]["count"] == 1
+    DoorCall.objects.filter(pk=DoorCall.objects.latest("pk").pk).update(
+        created_at=timezone.now() + timedelta(minutes=11)
+    )
+    later = report(since=timezone.now() - timedelta(days=1), until=timezone.now() + timedelta(hours=1))
+    assert later["read_twice"] == []
+
+
+def test_the_command_prints_it_for_people_and_for_programs(order: Order) -> None:
+    work(order, call("quote_refund", lines=[WRONG]))
+    ToolCall.objects.update(created_at=timezone.now() - timedelta(days=2))
+    for days, refused in ((1, False), (3, True)):
+        text, data = StringIO(), StringIO()
+        call_command("tool_report", "--days", str(days), stdout=text)
+        call_command("tool_report", "--days", str(days), "--json", stdout=data)
+        assert ("quote_refund: 1 calls, 1 refused (100%)" in text.getvalue()) is refused
+        assert (trace(order) in text.getvalue()) is refused
+        assert bool(json.loads(data.getvalue())["tools"]) is refused
