@@ -302,4 +302,7 @@ class CustomerMailAdmin(PartAdmin):
     list_filter = ("kind", "state")
 
 
-from agent import admin_desk  # noqa: E402, F401  (registers what staff keep beside conversations)
+from agent import (
+    admin_desk,  # noqa: F401  (registers what staff keep beside conversations)
+    admin_evals,  # noqa: F401  (registers evaluations)
+)

@@ -366,3 +366,5 @@ class CustomerMail(models.Model):
 from agent.models_desk import CannedReply as CannedReply  # noqa: E402
 from agent.models_desk import ReadMark as ReadMark  # noqa: E402
 from agent.models_desk import StaffNote as StaffNote  # noqa: E402
+from agent.models_evals import EvalCase as EvalCase  # noqa: E402
+from agent.models_evals import EvalRun as EvalRun  # noqa: E402

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from agent.offline import errands, telling
+from agent.offline import errands, eval_parts, telling
 from agent.offline.desk import Desk
 from agent.offline.goods import lines_of, named_in
 from agent.offline.outcomes import Ledger
@@ -29,6 +29,8 @@ WISHES = frozenset({Intent.CANCEL, Intent.RETURN, Intent.REFUND, Intent.EXCHANGE
 
 def reply_to(body: Mapping[str, Any]) -> Reply:
     """The answer to a request that `request_rules` has let through."""
+    if eval_parts.plays(body):
+        return eval_parts.reply_to(body)
     conversation = read(body)
     return shape(_with_untold(think(conversation), conversation), body)
 
