@@ -302,7 +302,4 @@ class CustomerMailAdmin(PartAdmin):
     list_filter = ("kind", "state")
 
 
-from agent import (
-    admin_desk,  # noqa: F401  (registers what staff keep beside conversations)
-    admin_evals,  # noqa: F401  (registers evaluations)
-)
+from agent import admin_desk, admin_evals  # noqa: E402, F401  (they register what they are about)

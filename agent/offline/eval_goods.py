@@ -1,7 +1,8 @@
 """An order as the API shows it, read as the evaluation's parts need it: states of units, and two ways to an amount."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, timezone
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
@@ -45,6 +46,19 @@ def read_order(data: Data, today: date) -> RawOrder:
         for line in lines
     }
     return RawOrder(lines, tuple(data["discounts"]), int(data["paid"]), int(data["shipping"]["charged"]), gone)
+
+
+def with_open(order: RawOrder, cancelled: Mapping[str, int]) -> RawOrder:
+    """The order as it was before these units were cancelled: whoever has cancelled them still owes a refund."""
+    lines = tuple(_opened(line, cancelled.get(line.line_item_id, 0)) for line in order.lines)
+    gone = {name: units - cancelled.get(name, 0) for name, units in order.gone.items()}
+    return replace(order, lines=lines, gone=gone)
+
+
+def _opened(line: Line, quantity: int) -> Line:
+    left = Counter({str(units["state"]): int(units["quantity"]) for units in line.units})
+    left.update({"cancelled": -quantity, "unfulfilled": quantity})
+    return replace(line, units=tuple(_units(state, count) for state, count in left.items() if count > 0))
 
 
 def _line(line: Data, shipments: Sequence[Data], today: date) -> Line:

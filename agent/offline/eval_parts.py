@@ -9,13 +9,14 @@ tools no amount is asked for, and all three are the stand-in as it is (`brain`).
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
 from agent.offline.deciding import Decision, decide, groups
-from agent.offline.eval_goods import RawOrder, read_order, settled_by_rule, shared
+from agent.offline.eval_goods import RawOrder, read_order, settled_by_rule, shared, with_open
 from agent.offline.goods import Line
 from agent.offline.reading import Answer, Conversation, read, words_of
 from agent.offline.replies import Reply, ToolUse
@@ -133,7 +134,18 @@ def _order(scene: Scene) -> RawOrder | None:
     """As it was read in this turn: it may have changed since the last one."""
     found = [each for each in scene.conversation.answers if each.name == "get_order" and not each.is_error]
     fitting = [each for each in found if each.data.get("number") == scene.number] or found
-    return read_order(fitting[-1].data, scene.today) if fitting else None
+    return with_open(read_order(fitting[-1].data, scene.today), _owed(scene)) if fitting else None
+
+
+def _owed(scene: Scene) -> Counter[str]:
+    """Units that were cancelled in earlier turns and not refunded."""
+    owed: Counter[str] = Counter()
+    now = {id(each) for each in scene.conversation.answers}
+    for each in scene.all_answers:
+        if not each.is_error and id(each) not in now and each.name in {"cancel_items", CALL}:
+            sign = 1 if each.name == "cancel_items" else -1
+            owed.update({line["line_item_id"]: sign * line["quantity"] for line in each.input["lines"]})
+    return owed
 
 
 def _last_wish(conversation: Conversation) -> str:

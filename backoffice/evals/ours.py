@@ -19,7 +19,7 @@ class OurDesk:
 
     def __init__(self, world: World, talk: Talk) -> None:
         self.world, self.talk = world, talk
-        self._last_message = self._last_call = 0
+        self._last_message = 0
         self._answered: set[int] = set()
 
     @property
@@ -76,10 +76,14 @@ class OurDesk:
         for message in conversation.messages.filter(pk__gt=self._last_message).order_by("pk"):
             self._last_message = message.pk
             self._add(message)
-        for call in conversation.tool_calls.filter(state=ToolCallState.ANSWERED).order_by("pk"):
-            if call.pk not in self._answered:
-                self._answered.add(call.pk)
-                self.talk.add("tool", name=call.name, input=call.arguments, result=call.result, is_error=call.is_error)
+            self._add_answers(conversation.tool_calls.filter(message=message))
+        # Answers that came later: by a press, or because something had run out.
+        self._add_answers(conversation.tool_calls.all())
+
+    def _add_answers(self, calls: QuerySet[ToolCall]) -> None:
+        for call in calls.filter(state=ToolCallState.ANSWERED).exclude(pk__in=self._answered).order_by("pk"):
+            self._answered.add(call.pk)
+            self.talk.add("tool", name=call.name, input=call.arguments, result=call.result, is_error=call.is_error)
 
     def _add(self, message: Message) -> None:
         if message.author == Author.AGENT and message.text:

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 from django.test.utils import override_settings
 
@@ -15,9 +15,36 @@ from backoffice.evals.tasks import Task
 from backoffice.evals.toolsets import OURS, RAW_WITH_RULE
 from backoffice.evals.world import World
 
+# How requests end that say nothing about an interface: the model was not there, or would not have us.
+OUTSIDE: Final = frozenset(
+    {
+        "bad_request",
+        "broken_frames",
+        "connection_cut",
+        "internal error",
+        "no_credit",
+        "not_admitted",
+        "not_ours",
+        "overloaded",
+        "passing_fault",
+        "rate_limited",
+        "silence",
+        "told_later",
+        "unreachable",
+        "wrong_settings",
+    }
+)
+
+
+class NotPlayed(Exception):
+    """The play came to no verdict, for a reason outside of what is measured."""
+
 
 def play(task: Task, toolset: str, *, number: str, model: str, cents: int) -> dict[str, Any]:
-    """Play it in a scratch database. `number` is the order's; `cents` what this play's model may cost at most."""
+    """Play it in a scratch database. `number` is the order's; `cents` what this play's model may cost at most.
+
+    Raises `NotPlayed`.
+    """
     began = time.monotonic()
     with override_settings(AGENT_MODEL=model, AGENT_MAX_CENTS_PER_CONVERSATION=cents):
         world, talk = World(task, number=number), Talk()
@@ -27,6 +54,8 @@ def play(task: Task, toolset: str, *, number: str, model: str, cents: int) -> di
         else:
             _with_raw_calls(task, world, talk, with_rule=toolset == RAW_WITH_RULE)
         world.pay()
+        if talk.broken in OUTSIDE:
+            raise NotPlayed(f"the model could not be had: {talk.broken}")
         seen = rows.after(world.order, world.others, was)
     verdict = grade(task, seen, talk)
     return {

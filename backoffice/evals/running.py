@@ -19,6 +19,8 @@ MICRO_IN_A_CENT: Final = 10_000
 MOST_CENTS: Final = 100
 NO_LIMIT_CENTS: Final = 10**6
 PATIENCE_SECONDS: Final = 10
+# After so many plays that came to no verdict, the rest would not either.
+MOST_FAULTS: Final = 5
 Result = dict[str, Any]
 Told = Callable[[Job, Result], None]
 
@@ -84,6 +86,8 @@ class Runner:
     def _take_in(self, job: Job, result: Result) -> None:
         if "fault" in result:
             self.faults.append(f"{job.task.id} ({job.toolset}): {result['fault']}")
+            if len(self.faults) >= MOST_FAULTS:
+                self._stop.set()
         elif not _ran_out_of_money(result, self.budget):
             self.told(job, result)
 

@@ -155,7 +155,7 @@ def _codes(cases: Cases) -> dict[str, int]:
 def _by_situation(cases: Cases) -> list[dict[str, Any]]:
     tags = sorted({tag for case in cases for tag in case.tags})
     return [
-        {"situation": tag, **_right_of(group)}
+        {"name": tag, "toolsets": _right_of(group)}
         for tag in tags
         if (group := [case for case in cases if tag in case.tags])
     ]
@@ -163,7 +163,7 @@ def _by_situation(cases: Cases) -> list[dict[str, Any]]:
 
 def _by_task(cases: Cases) -> list[dict[str, Any]]:
     return [
-        {"task": task, "held_out": group[0].held_out, "language": group[0].language, **_right_of(group)}
+        {"name": task, "held_out": group[0].held_out, "language": group[0].language, "toolsets": _right_of(group)}
         for task, group in sorted(grouped(cases, lambda case: case.task).items())
     ]
 

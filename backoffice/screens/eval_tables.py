@@ -133,11 +133,11 @@ def _pair_cells(name: str, pair: Pair) -> tuple[str, ...]:
 
 
 def _situations(rows: Sequence[Data]) -> Table:
-    toolsets = list(dict.fromkeys(key for row in rows for key in row if key != "situation"))
+    toolsets = list(dict.fromkeys(name for row in rows for name in row["toolsets"]))
     return Table(
         _("Open tasks by situation"),
         [_("Situation"), *(toolset_name(name) for name in toolsets)],
-        [(row["situation"], *(_right(row.get(name)) for name in toolsets)) for row in rows],
+        [(row["name"], *(_right(row["toolsets"].get(name)) for name in toolsets)) for row in rows],
         _("Right plays of all."),
     )
 

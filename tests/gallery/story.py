@@ -18,6 +18,7 @@ def play(stack: Stack) -> dict[str, str]:
     returned = _someone_returns(stack)
     _a_second_person_is_needed(stack)
     _a_provider_refuses(stack)
+    runs = [_an_evaluation(stack, note) for note in ("原來的說明", "改過的說明")]
     return {
         "talk": "5531",
         "talk_conversation": _conversation(stack, "5531"),
@@ -34,6 +35,9 @@ def play(stack: Stack) -> dict[str, str]:
         "currency": "TWD",
         "version": "1",
         "draft": "2",
+        "evaluation_before": runs[0],
+        "evaluation": runs[1],
+        "eval_case": _a_stuck_talk(stack, runs[1]),
     }
 
 
@@ -83,6 +87,17 @@ def _a_provider_refuses(stack: Stack) -> None:
     with Visitor(stack, "staff") as staff:
         _redeem(staff, "5616", "li_1", "changed_mind")
     wait_until(lambda: rows(stack, "select 1 from refunds_refund where state = 'failed'"))
+
+
+def _an_evaluation(stack: Stack, note: str) -> str:
+    tasks = [part for name in ("unshipped", "changed_mind", "percent") for part in ("--task", name)]
+    stack.manage("evaluate", *tasks, "--note", note, "--seed", str(len(note)))
+    return str(rows(stack, "select max(id) as id from agent_evalrun")[0]["id"])
+
+
+def _a_stuck_talk(stack: Stack, run: str) -> str:
+    query = "select min(id) as id from agent_evalcase where run_id = %s and outcome = 'stuck'"
+    return str(rows(stack, query, int(run))[0]["id"])
 
 
 def _redeem(staff: Visitor, number: str, line_item_id: str, reason: str) -> dict[str, Any]:

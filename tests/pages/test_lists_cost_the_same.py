@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from agent.models import Conversation
+from agent.models import Conversation, EvalCase, EvalRun
 from orders.models import Product
 from orders.tests import cast
 from orders.tests.factories import shipment_body
@@ -113,6 +113,32 @@ def a_product(index: int) -> None:
     Product.objects.create(sku=f"S{index}", name=f"羊毛襪 {index}", price=500, currency="TWD", stock=3)
 
 
+def an_evaluation(index: int) -> None:
+    run = EvalRun.objects.create(
+        model="stand-in",
+        is_stand_in=True,
+        seed=index,
+        repetitions=1,
+        toolsets=["task", "raw"],
+        tasks_digest="d",
+        wording="w",
+        plays_planned=2,
+    )
+    for toolset in run.toolsets:
+        EvalCase.objects.create(
+            run=run,
+            task="t",
+            toolset=toolset,
+            repetition=1,
+            language="en",
+            tags=[],
+            held_out=False,
+            model="m",
+            outcome="right",
+            detail={},
+        )
+
+
 LISTS: list[tuple[str, str, Callable[[int], None]]] = [
     ("ming", "/orders/", an_order),
     ("staff", "/staff/orders/", an_order),
@@ -133,6 +159,7 @@ LISTS: list[tuple[str, str, Callable[[int], None]]] = [
     ("staff", "/staff/refunds/", an_alert),
     ("staff", "/staff/books/", a_comparison),
     ("staff", "/staff/replacements/?all=1", goods_sent_again),
+    ("supervisor", "/staff/evals/", an_evaluation),
 ]
 
 

@@ -5,6 +5,8 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,9 +41,13 @@ class Command(BaseCommand):
         parser.add_argument("--workers", type=int, default=2, help="plays at the same time (2)")
         parser.add_argument("--out", type=Path, help="folder for the report as Markdown and JSON")
         parser.add_argument("--note", default="", help="what was changed, to find it again")
+        parser.add_argument("--show", type=int, metavar="RUN", help="print a run that was kept, and play nothing")
         parser.add_argument("--no-store", action="store_true", help="do not keep the run in the database")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["show"] is not None:
+            self._show(options["show"], options["out"])
+            return
         for name in ("times", "workers"):
             if options[name] < 1:
                 raise CommandError(f"--{name} must be at least 1.")
@@ -61,6 +67,12 @@ class Command(BaseCommand):
         self._tell(run, cases, options["out"])
         if run.stopped_because.startswith("a fault"):
             raise CommandError("Some plays could not be played; see above.")
+
+    def _show(self, number: int, out: Path | None) -> None:
+        run = EvalRun.objects.filter(pk=number).first()
+        if run is None:
+            raise CommandError("There is no such evaluation.")
+        self._tell(run, list(run.cases.all()), out)
 
     def _model(self, asked: str | None) -> str | None:
         """None: the stand-in."""
@@ -102,7 +114,6 @@ class Command(BaseCommand):
     def _play(self, run: EvalRun, jobs: list[plan.Job], workers: int, *, stored: bool) -> list[EvalCase]:
         cases: list[EvalCase] = []
         told = time.monotonic()
-        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # so that what was begun is cleared
 
         def keep(job: plan.Job, result: dict[str, Any]) -> None:
             nonlocal told
@@ -117,7 +128,7 @@ class Command(BaseCommand):
         budget = Budget(run.limit_micro, workers=workers)
         because = "interrupted"
         try:
-            with Scratch(workers=workers, model=self._leads_to_the_model(run)) as scratch:
+            with _ends_cleanly(), Scratch(workers=workers, model=self._leads_to_the_model(run)) as scratch:
                 runner = Runner(scratch, jobs, budget, keep)
                 runner.run()
             because = _why_it_stopped(runner, len(cases), len(jobs))
@@ -155,6 +166,16 @@ class Command(BaseCommand):
         if run.pk is not None:
             site = os.environ.get("SITE_URL") or settings.SITE_URL
             self.stdout.write(f"Kept as run {run.pk}: {site}/staff/evals/{run.pk}/")
+
+
+@contextmanager
+def _ends_cleanly() -> Iterator[None]:
+    """SIGTERM leaves by the way of every other ending, so that servers and folders go."""
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _why_it_stopped(runner: Runner, played: int, planned: int) -> str:
