@@ -49,7 +49,6 @@ class EvalRun(models.Model):
         verbose_name = _("evaluation")
         verbose_name_plural = _("evaluations")
         ordering = ["-id"]
-        permissions = [("view_evals", "Can see the evaluations")]
 
     def __str__(self) -> str:
         return f"#{self.pk}"

@@ -34,7 +34,6 @@ class Migration(migrations.Migration):
                 'verbose_name': 'evaluation',
                 'verbose_name_plural': 'evaluations',
                 'ordering': ['-id'],
-                'permissions': [('view_evals', 'Can see the evaluations')],
             },
         ),
         migrations.CreateModel(

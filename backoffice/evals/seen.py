@@ -166,14 +166,13 @@ def _touched(others: list[Order], was: Before) -> tuple[str, ...]:
 
 
 def _quoted(order: Order, moved: Iterable[Moved]) -> frozenset[int]:
-    found = {amount.amount for amount in moved if amount.amount is not None}
-    for quote in RefundQuote.objects.filter(order=order):
-        found |= {quote.amount, *(abs(step["amount"]) for step in quote.steps)}
+    found = {each.amount for each in moved if each.amount is not None}
+    found |= set(RefundQuote.objects.filter(order=order).values_list("amount", flat=True))
     return frozenset(found | set(Refund.objects.filter(order=order).values_list("amount", flat=True)))
 
 
 def _facts(order: Order) -> frozenset[int]:
-    """Prices, payments, discounts and shipping, as they stand on the order."""
+    """Prices, payments, discounts and shipping, as they stand on the order, and the steps of its quotes."""
     lines = list(order.lines.values_list("unit_price", "quantity"))
     paid = list(order.payments.values_list("amount", flat=True))
     found = {price for price, _ in lines} | {price * quantity for price, quantity in lines}
@@ -181,4 +180,6 @@ def _facts(order: Order) -> frozenset[int]:
     found |= {order.shipping_charged, order.shipping_standard_fee, order.shipping_free_from or 0}
     for discount in order.discounts.all():
         found |= {discount.amount, discount.min_spend, discount.amount_per_unit}
+    for steps in RefundQuote.objects.filter(order=order).values_list("steps", flat=True):
+        found |= {abs(step["amount"]) for step in steps}
     return frozenset(found)

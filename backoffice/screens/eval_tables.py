@@ -70,7 +70,7 @@ def tables_of(summary: Data) -> list[Table]:
 
 def _verdicts(title: str, hint: str, part: Data) -> Table:
     columns = [
-        _("Toolset"), _("Plays"), _("Right"), _("Share"), _("95% interval"), _("All plays of a task right"),
+        _("Toolset"), _("Plays"), _("Right"), _("Share"), _("Interval (95 of 100)"), _("All plays of a task right"),
         _("Wrong money"), _("Stuck half-way"), _("Not done"), _("Must never happen"), _("Told wrong"),
     ]  # fmt: skip
     rows = []
@@ -182,8 +182,17 @@ def differences(before: Sequence[EvalCase], now: Sequence[EvalCase]) -> list[Dif
         earlier = old.get((toolset, task))
         was, is_now = _share(earlier or []), _share(cases)
         if earlier and was != is_now:
-            counts = [f"{sum(case.is_right for case in group)}/{len(group)}" for group in (earlier, cases)]
-            found.append(Difference(toolset_name(toolset), task, cases[0].held_out, *counts, is_better=is_now > was))
+            then, counted = (f"{sum(case.is_right for case in group)}/{len(group)}" for group in (earlier, cases))
+            found.append(
+                Difference(
+                    toolset=toolset_name(toolset),
+                    task=task,
+                    held_out=cases[0].held_out,
+                    before=then,
+                    now=counted,
+                    is_better=is_now > was,
+                )
+            )
     return sorted(found, key=lambda each: (each.is_better, each.toolset, each.task))
 
 

@@ -40,7 +40,7 @@ PUBLISH_POLICIES: Final = ("refunds.publish_policy",)
 
 REPORTS: Final = ("backoffice.view_reports",)
 HISTORY: Final = ("backoffice.search_history",)
-EVALS: Final = ("agent.view_evals",)
+EVALS: Final = ("backoffice.view_evals",)
 # Who may take lists away as files: with customers' names, so not everybody who may look at one order.
 EXPORT_MONEY: Final = ("refunds.ask_quote", "backoffice.view_reports")
 EXPORT_GOODS: Final = (*EXPORT_MONEY, "orders.handle_shipments")

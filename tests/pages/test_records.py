@@ -18,7 +18,7 @@ from django.utils import timezone, translation
 from pytest_django import Settings
 from rest_framework.authtoken.models import Token
 
-from agent.models import Conversation, CustomerMail, ModelCall, ToolCall, Turn
+from agent.models import Conversation, CustomerMail, EvalCase, EvalRun, ModelCall, ToolCall, Turn
 from agent.models_desk import CannedReply, ReadMark, StaffNote
 from backoffice.models import Export
 from backoffice.permission_words import permission_name
@@ -59,6 +59,8 @@ def one_of_each() -> None:
     _money(order)
     _talk(order)
     Token.objects.create(user=cast.staff_user())
+    run = EvalRun.objects.create(is_stand_in=True, seed=1, repetitions=1, toolsets=["task"], plays_planned=1)
+    EvalCase.objects.create(run=run, task="t", repetition=1, tags=[], held_out=False, detail={})
     Export.objects.create(kind="orders", asked_by=cast.staff_user(), language="en", expires_at=timezone.now())
 
 
