@@ -5,6 +5,7 @@ PostgreSQL is started for as long as this takes. The plays themselves have serve
 """
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -70,12 +71,19 @@ def manage(env: dict[str, str], *arguments: str) -> None:
         raise StartError(f"manage.py {arguments[0]} failed.")
 
 
+def evaluate(env: dict[str, str], arguments: list[str]) -> int:
+    """Its exit status. What stops this process stops it in its own way, and is waited for."""
+    process = subprocess.Popen([sys.executable, str(ROOT / "manage.py"), "evaluate", *arguments], env=env, cwd=ROOT)
+    signal.signal(signal.SIGTERM, lambda number, frame: process.terminate())
+    signal.signal(signal.SIGINT, lambda number, frame: None)  # Ctrl-C reaches both
+    return process.wait()
+
+
 def main() -> None:
     environ.Env.read_env(str(ROOT / ".env"))
     try:
         with desk(FOLDER) as env:
-            command = [sys.executable, str(ROOT / "manage.py"), "evaluate", *sys.argv[1:]]
-            sys.exit(subprocess.run(command, env=env, cwd=ROOT, check=False).returncode)
+            sys.exit(evaluate(env, sys.argv[1:]))
     except StartError as error:
         sys.exit(f"The evaluation cannot start: {error}")
 

@@ -135,6 +135,8 @@ class Command(BaseCommand):
         except StartError as error:
             because = "the scratch servers did not start"
             raise CommandError(str(error)) from error
+        except KeyboardInterrupt:
+            raise CommandError(f"Interrupted after {len(cases)} of {len(jobs)} plays.") from None
         finally:
             keeping.finish(run, because=because)
         for fault in runner.faults:
