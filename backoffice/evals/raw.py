@@ -21,9 +21,9 @@ PROMPTS: Final = Path(__file__).with_name("prompts")
 MICRO_IN_A_CENT: Final = 10_000
 TRIES: Final = 3
 AGREES: Final = {ENGLISH: "Yes, please."}
-REFUSES: Final = {ENGLISH: "Never mind, I don't want it any more."}
+REFUSES: Final = {ENGLISH: "Never mind, please leave everything as it is."}
 AGREES_CHINESE: Final = "好，麻煩你了。"
-REFUSES_CHINESE: Final = "算了，我不要了。"
+REFUSES_CHINESE: Final = "算了，維持原樣就好。"
 
 
 class RawDesk:
