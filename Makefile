@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 DEMO_FOLDER := .demo
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check --no-input
 
-.PHONY: help demo demo-reset test test-long lint format messages bench screens bench-lists
+.PHONY: help demo demo-reset test test-long lint format messages bench screens bench-lists eval
 
 help:
 	@echo "make demo        run the desk on http://localhost:8000 (PORT=8001 make demo for another port)"
@@ -13,6 +13,7 @@ help:
 	@echo "make test        run every test (ARGS='-k refund' for some)"
 	@echo "make bench       measure what a story costs and how fast the chat is (about 5 minutes)"
 	@echo "make bench-lists measure staff's lists with 2,000 and with 200,000 orders (about 10 minutes)"
+	@echo "make eval        measure how often refunds come out right, ours and raw calls (about 3 minutes)"
 	@echo "make test-long   the generated conversations with a hostile model, a thousand of them"
 	@echo "make screens     take the pictures of every page in docs/screens/ anew"
 	@echo "make lint        check style, types and who imports whom"
@@ -36,6 +37,10 @@ bench: .venv/dev.stamp
 # Prints whether staff's search and lists stay as fast when there are a hundred times as many orders.
 bench-lists: .venv/dev.stamp
 	@$(PYTHON) -m bench.lists $(ARGS)
+
+# Prints the table of the three toolsets, played by the stand-in, or by the model of ANTHROPIC_API_KEY.
+eval: .venv/runtime.stamp
+	@exec $(PYTHON) -m backoffice.local.evaluate $(ARGS)
 
 test-long: export HOSTILE_CONVERSATIONS ?= 1000
 test-long: .venv/dev.stamp

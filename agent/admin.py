@@ -301,5 +301,6 @@ class CustomerMailAdmin(PartAdmin):
     list_filter = ("kind", "state")
 
 
-# They register what staff ask the copilot, what they keep beside conversations, and what is asked from outside.
-from agent import admin_copilot, admin_desk, admin_doors  # noqa: E402, F401
+# They register what staff ask the copilot, what they keep beside conversations, what is asked from outside, and
+# evaluations.
+from agent import admin_copilot, admin_desk, admin_doors, admin_evals  # noqa: E402, F401

@@ -373,3 +373,5 @@ from agent.models_desk import ReadMark as ReadMark  # noqa: E402
 from agent.models_desk import StaffNote as StaffNote  # noqa: E402
 from agent.models_doors import DoorCall as DoorCall  # noqa: E402
 from agent.models_doors import ToolToken as ToolToken  # noqa: E402
+from agent.models_evals import EvalCase as EvalCase  # noqa: E402
+from agent.models_evals import EvalRun as EvalRun  # noqa: E402

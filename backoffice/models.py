@@ -53,6 +53,7 @@ class Export(models.Model):
         permissions = [
             ("view_reports", "Can see the reports"),
             ("search_history", "Can search the history of all orders"),
+            ("view_evals", "Can see the evaluations"),
         ]
 
     def __str__(self) -> str:

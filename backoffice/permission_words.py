@@ -28,6 +28,7 @@ OWN: Final = (
     gettext_noop("Can publish a refund policy that somebody else has drafted"),
     gettext_noop("Can record refunds that were made elsewhere"),
     gettext_noop("Can search the history of all orders"),
+    gettext_noop("Can see the evaluations"),
     gettext_noop("Can see the reports"),
     gettext_noop("Can send a refused refund again"),
     gettext_noop("Can use the staff's copilot"),

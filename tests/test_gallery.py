@@ -54,6 +54,7 @@ NO_PAGES: Final = frozenset(
         "staff-policy-withdraw",
         "staff-policy-discard",
         "staff-report-file",
+        "staff-eval-file",
         "staff-export-make",
         "staff-export-cancel",
         "staff-export-download",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from agent.offline import copilot, errands, telling
+from agent.offline import copilot, errands, eval_parts, telling
 from agent.offline.desk import Desk
 from agent.offline.goods import lines_of, named_in
 from agent.offline.outcomes import Ledger
@@ -31,6 +31,8 @@ def reply_to(body: Mapping[str, Any]) -> Reply:
     """The answer to a request that `request_rules` has let through."""
     if any(tool.get("name") == "orders_search" for tool in body.get("tools") or ()):
         return shape(copilot.answer(body), body)
+    if eval_parts.plays(body):
+        return eval_parts.reply_to(body)
     conversation = read(body)
     return shape(_with_untold(think(conversation), conversation), body)
 

@@ -64,6 +64,10 @@ PHRASES: Final[dict[str, tuple[str, str]]] = PIECES | {
         "{goods}已取消，{amount} 已退回{account}，退款編號 {number}。",
         "{goods} is cancelled, and {amount} has been refunded to {account}. Refund number: {number}.",
     ),
+    "paid_lost": (
+        "{goods}的退款完成了，{amount} 已退回{account}，退款編號 {number}。",
+        "The refund for {goods} is done: {amount} has been refunded to {account}. Refund number: {number}.",
+    ),
     "wait_approval": (
         "{goods}的退款 {amount} 已送出，金額較高，需要主管核准後才會退款，退款編號 {number}。",
         "The refund of {amount} for {goods} has been submitted. Because of its size a supervisor has to approve it "

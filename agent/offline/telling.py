@@ -18,10 +18,9 @@ REFUND_WORDS = {
     "unknown": "being_checked",
     "waiting": "pay_later",
     "failed": "pay_failed",
-    "succeeded": "paid_cancel",
 }
 # Sentences that name the account: of several payments there is one sentence for each.
-OF_EACH_PAYMENT = frozenset({"done_cancel", "done_lost", "paid_cancel", "pay_later"})
+OF_EACH_PAYMENT = frozenset({"done_cancel", "done_lost", "paid_cancel", "paid_lost", "pay_later"})
 DECIDED_BY_PROVIDERS = frozenset({"pending", "succeeded", "unknown", "failed"})
 
 
@@ -78,7 +77,8 @@ def _confirmed(speech: Speech, end: Outcome, goods: str) -> str:
     if refund.get("amount") == 0:
         said = speech.say("done_nothing_due", goods=goods, number=refund.get("refund_id", ""))
         return speech.join([said, _because(speech, end)])
-    phrase = REFUND_WORDS.get(end.state, f"done_{end.kind}")
+    # Lost goods are paid for; nothing of them is cancelled.
+    phrase = f"paid_{end.kind}" if end.state == "succeeded" else REFUND_WORDS.get(end.state, f"done_{end.kind}")
     shares = refund.get("to") or end.quote.get("to") or [{}]
     each = phrase in OF_EACH_PAYMENT and _needs_a_sentence_each(shares)
     said = speech.say(

@@ -46,6 +46,7 @@ PUBLISH_POLICIES: Final = ("refunds.publish_policy",)
 
 REPORTS: Final = ("backoffice.view_reports",)
 HISTORY: Final = ("backoffice.search_history",)
+EVALS: Final = ("backoffice.view_evals",)
 # Who may take lists away as files: with customers' names, so not everybody who may look at one order.
 EXPORT_MONEY: Final = ("refunds.ask_quote", "backoffice.view_reports")
 EXPORT_GOODS: Final = (*EXPORT_MONEY, "orders.handle_shipments")
@@ -127,6 +128,7 @@ def permissions_of(user: AnyUser) -> dict[str, Any]:
         "publish_policies": may(user, PUBLISH_POLICIES),
         "reports": may(user, REPORTS),
         "history": may(user, HISTORY),
+        "evals": may(user, EVALS),
         "export_money": may(user, EXPORT_MONEY),
         "export_goods": may(user, EXPORT_GOODS),
         "records": isinstance(user, User) and user.is_staff,

@@ -1,6 +1,6 @@
 """Addresses of the pages that put order, chat and refunds together: the customer's and the staff's."""
 
-from django.urls import include, path
+from django.urls import include, path, re_path
 
 from backoffice.screens import (
     address,
@@ -18,6 +18,7 @@ from backoffice.screens import (
     customer,
     customer_refunds,
     elsewhere,
+    evals,
     exchange,
     exports,
     inbox,
@@ -115,6 +116,11 @@ staff = [
     path("exports/<int:export_id>/", exports.export_page, name="staff-export"),
     path("exports/<int:export_id>/cancel/", exports.cancel, name="staff-export-cancel"),
     path("exports/<int:export_id>/download/", exports.download, name="staff-export-download"),
+    path("evals/", evals.run_list, name="staff-evals"),
+    path("evals/<int:run_id>/", evals.run_page, name="staff-eval"),
+    path("evals/<int:run_id>/compare/", evals.compare, name="staff-eval-compare"),
+    path("evals/<int:run_id>/plays/<int:case_id>/", evals.case_page, name="staff-eval-case"),
+    re_path(r"^evals/(?P<run_id>[0-9]{1,18})\.(?P<kind>md|json)$", evals.run_file, name="staff-eval-file"),
     path("policies/", policies.policy_list, name="staff-policies"),
     path("policies/draft/", policies.draft, name="staff-policy-draft"),
     path("policies/<str:currency>/<int:version>/", policies.policy_page, name="staff-policy"),

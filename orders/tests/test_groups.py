@@ -21,7 +21,12 @@ SUPPORT: Final = {
     "agent.use_copilot",
 }
 # Numbers of the whole shop, and what everybody has done in it.
-OVERSIGHT: Final = {"backoffice.view_reports", "backoffice.search_history", "backoffice.view_export"}
+OVERSIGHT: Final = {
+    "backoffice.view_reports",
+    "backoffice.view_evals",
+    "backoffice.search_history",
+    "backoffice.view_export",
+}
 SUPERVISOR: Final = (
     SUPPORT
     | OVERSIGHT

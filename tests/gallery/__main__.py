@@ -93,7 +93,7 @@ def shoot(browser: Browser, stack: Stack, scene: Scene, device: str, values: dic
 def address(scene: Scene, values: dict[str, str]) -> str:
     from django.urls import reverse
 
-    return reverse(scene.route, args=[values[name] for name in scene.values]) + scene.query
+    return reverse(scene.route, args=[values[name] for name in scene.values]) + scene.query.format(**values)
 
 
 if __name__ == "__main__":

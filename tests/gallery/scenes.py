@@ -12,8 +12,8 @@ BOTH: Final = ("desktop", "phone")
 class Scene:
     """`route` is the name of the page's address, `values` what `story.play` has found for it, as `{number}`.
 
-    `query` follows the address, which answers with `status`. `open` is what is pressed before the picture, `part` what
-    of the page is on it (all of it where nothing is said), `language` the reader's.
+    `query` follows the address, with such values in it too; it answers with `status`. `open` is what is pressed before
+    the picture, `part` what of the page is on it (all of it where nothing is said), `language` the reader's.
     """
 
     name: str
@@ -78,6 +78,10 @@ SCENES: Final = (
     Scene("staff-policy-compare", "marketing", "staff-policy-compare", ("currency", "draft")),
     Scene("staff-answers", "supervisor", "staff-canned"),
     Scene("staff-reports", "supervisor", "staff-reports", devices=BOTH),
+    Scene("staff-evals", "supervisor", "staff-evals"),
+    Scene("staff-eval", "supervisor", "staff-eval", ("evaluation",)),
+    Scene("staff-eval-compare", "supervisor", "staff-eval-compare", ("evaluation",), query="?with={evaluation_before}"),
+    Scene("staff-eval-case", "supervisor", "staff-eval-case", ("evaluation", "eval_case")),
     Scene("staff-audit", "auditor", "staff-audit", query="?q=5532", devices=BOTH),
     Scene("staff-answer-new", "supervisor", "staff-canned-new"),
     Scene("staff-answer-edit", "supervisor", "staff-canned-edit", ("answer",)),

@@ -20,6 +20,7 @@ def play(stack: Stack) -> dict[str, str]:
     _a_provider_refuses(stack)
     elsewhere = _somebody_paid_elsewhere(stack)
     answer = _an_answer_is_written(stack)
+    runs = [_an_evaluation(stack, note) for note in ("原來的說明", "改過的說明")]
     return {
         "talk": "5531",
         "talk_conversation": _conversation(stack, "5531"),
@@ -43,6 +44,9 @@ def play(stack: Stack) -> dict[str, str]:
         "export": _a_list_is_written(stack),
         "unknown": "9999",
         "forged": "no-such-link",
+        "evaluation_before": runs[0],
+        "evaluation": runs[1],
+        "eval_case": _a_stuck_talk(stack, runs[1]),
     }
 
 
@@ -133,6 +137,16 @@ def _someone_asks_the_copilot(stack: Stack) -> str:
         supervisor.post("/staff/copilot/ask/", {"text": question})
     wait_until(lambda: rows(stack, "select 1 from agent_copilotthread where state = 'idle'"))
     return str(rows(stack, "select max(id) as id from agent_copilotthread")[0]["id"])
+
+
+def _an_evaluation(stack: Stack, note: str) -> str:
+    stack.manage("evaluate", "--task", "changed_mind", "--note", note)
+    return str(rows(stack, "select max(id) as id from agent_evalrun")[0]["id"])
+
+
+def _a_stuck_talk(stack: Stack, run: str) -> str:
+    query = "select min(id) as id from agent_evalcase where run_id = %s and outcome = 'stuck'"
+    return str(rows(stack, query, int(run))[0]["id"])
 
 
 def _redeem(staff: Visitor, number: str, line_item_id: str, reason: str) -> dict[str, Any]:

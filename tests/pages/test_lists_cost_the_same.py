@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from agent import canned
-from agent.models import Conversation, ConversationEvent, Message
+from agent.models import Conversation, ConversationEvent, EvalCase, EvalRun, Message
 from backoffice.export_kinds import KINDS, Kind
 from backoffice.models import Export
 from orders.models import Product
@@ -117,6 +117,32 @@ def a_product(index: int) -> None:
     Product.objects.create(sku=f"S{index}", name=f"羊毛襪 {index}", price=500, currency="TWD", stock=3)
 
 
+def an_evaluation(index: int) -> None:
+    run = EvalRun.objects.create(
+        model="stand-in",
+        is_stand_in=True,
+        seed=index,
+        repetitions=1,
+        toolsets=["task", "raw"],
+        tasks_digest="d",
+        wording="w",
+        plays_planned=2,
+    )
+    for toolset in run.toolsets:
+        EvalCase.objects.create(
+            run=run,
+            task="t",
+            toolset=toolset,
+            repetition=1,
+            language="en",
+            tags=[],
+            held_out=False,
+            model="m",
+            outcome="right",
+            detail={},
+        )
+
+
 def an_answer(index: int) -> None:
     canned.save(reply=None, actor=cast.staff("supervisor"), title=f"招呼 {index}", language="en", text="Hello")
 
@@ -152,6 +178,7 @@ EVERYTHING: list[Callable[[int], None]] = [
     a_comparison,
     an_answer,
     an_export,
+    an_evaluation,
 ]
 LISTS = [
     ("ming", "/orders/"),
@@ -170,6 +197,7 @@ LISTS = [
     ("supervisor", "/staff/approvals/"),
     ("supervisor", "/staff/approvals/?all=1"),
     ("supervisor", "/staff/reports/"),
+    ("supervisor", "/staff/evals/"),
     ("warehouse", "/staff/returns/"),
     ("warehouse", "/staff/replacements/"),
     ("auditor", "/staff/audit/"),

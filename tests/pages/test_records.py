@@ -27,6 +27,8 @@ from agent.models import (
     CopilotThread,
     CustomerMail,
     DoorCall,
+    EvalCase,
+    EvalRun,
     Message,
     ModelCall,
     ToolCall,
@@ -73,6 +75,8 @@ def one_of_each() -> None:
     _money(order)
     _talk(order)
     Token.objects.create(user=cast.staff_user())
+    run = EvalRun.objects.create(is_stand_in=True, seed=1, repetitions=1, toolsets=["task"], plays_planned=1)
+    EvalCase.objects.create(run=run, task="t", repetition=1, tags=[], held_out=False, detail={})
     Export.objects.create(kind="orders", asked_by=cast.staff_user(), language="en", expires_at=timezone.now())
 
 

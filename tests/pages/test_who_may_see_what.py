@@ -28,6 +28,7 @@ STAFF_PAGES = {
     "/staff/reports/": {"supervisor", "auditor", "admin"},
     "/staff/reports/hand-offs.csv": {"supervisor", "auditor", "admin"},
     "/staff/audit/": {"supervisor", "auditor", "admin"},
+    "/staff/evals/": {"supervisor", "auditor", "admin"},
     "/staff/exports/": {"staff", "supervisor", "warehouse", "auditor", "admin"},
     "/admin/": {"supervisor", "auditor", "admin"},
 }

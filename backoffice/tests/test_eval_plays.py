@@ -1,0 +1,119 @@
+"""Plays of the story with each toolset, by the stand-in's parts; and the raw calls, which work nowhere else."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+
+from agent.offline.control import Control
+from agent.offline.eval_parts import MODEL
+from agent.tests.conftest import model, stand_in
+from agent.tools import registry
+from backoffice.evals import raw_tools, scratch
+from backoffice.evals.playing import play
+from backoffice.evals.tasks import all_tasks
+from backoffice.evals.toolsets import OURS, RAW, RAW_WITH_RULE
+from orders.models import Order
+from orders.tests import cast
+
+__all__ = ["model", "stand_in"]
+TASKS = {task.id: task for task in all_tasks()}
+STORY = "unshipped_case_loses_the_coupon"
+
+
+def marked(text: str | None) -> None:
+    with connection.cursor() as cursor:
+        name = connection.ops.quote_name(connection.settings_dict["NAME"])
+        value = "NULL" if text is None else f"'{text}'"
+        cursor.execute(f"COMMENT ON DATABASE {name} IS {value}")
+
+
+@pytest.fixture
+def scratch_database(transactional_db: None) -> Iterator[None]:
+    """The test's database, marked as that of an evaluation for as long as the test takes."""
+    marked(scratch.MARK)
+    scratch.prepare()
+    yield
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP TABLE {scratch.ACTS}")
+    marked(None)
+
+
+def played(task: str, toolset: str, part: str = "ruler", number: str = "E1") -> dict[str, Any]:
+    return play(TASKS[task], toolset, number=number, model=MODEL + part, cents=10**6)
+
+
+@pytest.mark.parametrize(
+    ("toolset", "part", "outcome"),
+    [
+        (OURS, "sharer", "right"),
+        (RAW, "sharer", "wrong_money"),
+        (RAW, "asker", "stuck"),
+        (RAW, "ruler", "missing"),
+        (RAW_WITH_RULE, "sharer", "wrong_money"),
+        (RAW_WITH_RULE, "asker", "right"),
+        (RAW_WITH_RULE, "ruler", "right"),
+    ],
+)
+def test_the_story_comes_out_by_the_interface(
+    scratch_database: None, model: Control, toolset: str, part: str, outcome: str
+) -> None:
+    found = played(STORY, toolset, part)
+    assert found["outcome"] == outcome, found["faults"]
+    amounts = [moved["amount"] for moved in found["seen"]["refunds"]]
+    assert amounts == {"right": [230], "wrong_money": [344]}.get(outcome, [])
+    assert not [entry for entry in model.requests() if entry["error"]], "the API would take every request"
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "broken_and_unshipped_in_one_sentence_en",
+        "packed_between_the_quote_and_the_press",
+        "second_return_costs_a_fee",
+        "quote_runs_out_and_is_asked_for_again",
+        "own_goods_and_a_friends_order",
+        "lost_and_wanted_again",
+    ],
+)
+def test_what_happens_in_between_is_played_too(scratch_database: None, model: Control, task: str) -> None:
+    found = played(task, OURS)
+    assert (found["outcome"], found["told"]) == ("right", []), found["faults"]
+
+
+def test_the_same_play_again_counts_the_same(scratch_database: None, model: Control) -> None:
+    one, other = played(STORY, OURS, number="E1"), played(STORY, OURS, number="E2")
+    names = ("outcome", "tool_calls", "errors", "requests", "output_tokens")
+    assert [one[name] for name in names] == [other[name] for name in names]
+
+
+def test_a_talk_with_raw_calls_ends_at_what_it_may_cost(scratch_database: None, model: Control) -> None:
+    found = play(TASKS[STORY], RAW, number="E1", model=MODEL + "ruler", cents=0)
+    assert any("conversation_spend" in fault["text"] for fault in found["faults"])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", raw_tools.BY_NAME)
+def test_raw_calls_refuse_to_work_on_a_desk(name: str) -> None:
+    order = cast.order_5531()
+    with pytest.raises(scratch.NotScratch):
+        raw_tools.run(name, {"order_number": order.number})
+    with pytest.raises(scratch.NotScratch):
+        scratch.note_act(order_number=order.number, kind="refund", goods={}, amount=1)
+    assert Order.objects.get().lines.get(position=2).cancelled_quantity == 0
+
+
+@pytest.mark.django_db
+def test_no_play_begins_on_a_desk() -> None:
+    with transaction.atomic(), pytest.raises(scratch.NotScratch):
+        played(STORY, OURS)
+    assert not Order.objects.exists()
+
+
+def test_no_door_leads_to_raw_calls() -> None:
+    own = {"cancel_items", "create_refund", "create_ticket"}
+    assert own <= set(raw_tools.BY_NAME)
+    assert not own & set(registry.BY_NAME)
+    handlers = {tool.handler for tool in (*registry.ORDER_PAGE, *registry.COPILOT)}
+    assert not handlers & {tool.handler for tool in raw_tools.TOOLS}

@@ -1,0 +1,89 @@
+"""What the pages of evaluations show, and what they take no notice of."""
+
+import json
+from typing import Any
+
+import pytest
+
+from agent.models import EvalCase, EvalRun
+from tests.pages.visiting import signed_in
+
+pytestmark = pytest.mark.django_db
+TALK = [
+    {"who": "customer", "text": "耳機殼取消"},
+    {"who": "tool", "name": "create_refund", "input": {"amount": 344}, "result": {"code": "no"}, "is_error": True},
+]
+
+
+def a_run(*outcomes: tuple[str, str, str], **more: Any) -> EvalRun:
+    """`outcomes` are (task, toolset, outcome)."""
+    facts = {"model": "stand-in", "is_stand_in": True, "seed": 1, "repetitions": 1, "toolsets": ["task", "raw"]}
+    facts |= {"tasks_digest": "tasks", "wording": "words", "plays_planned": len(outcomes), "state": "done"}
+    run = EvalRun.objects.create(**{**facts, **more})
+    for task, toolset, outcome in outcomes:
+        faults = [] if outcome == "right" else [{"kind": outcome, "text": "344 refunded, which was not to be"}]
+        EvalCase.objects.create(
+            run=run,
+            task=task,
+            toolset=toolset,
+            repetition=1,
+            language="zh-hant",
+            tags=["unshipped"],
+            held_out=task == "kept",
+            model="claude-stand-in-sharer",
+            outcome=outcome,
+            wrong_money=outcome == "wrong_money",
+            detail={"faults": faults, "told": [], "seen": {"refunds": []}, "talk": TALK},
+        )
+    return run
+
+
+def table(response: Any, title: str) -> list[Any]:
+    return [list(row) for each in response.context["tables"] if each.title == title for row in each.rows]
+
+
+def test_a_run_shows_each_toolset_and_what_was_held_out_apart() -> None:
+    run = a_run(("one", "task", "right"), ("one", "raw", "wrong_money"), ("kept", "raw", "stuck"))
+    page = signed_in("supervisor", language="en").get(f"/staff/evals/{run.pk}/")
+    rows = {row[0]: row[1:4] for row in table(page, "Open tasks")}
+    assert rows == {"our tools": ["1", "1", "100%"], "raw calls": ["1", "0", "0%"]}
+    assert table(page, "Held-out tasks")[1][1:4] == ["1", "0", "0%"]
+    assert "A script was measured here, and no model." in page.content.decode()
+    assert [each["case"].task for each in page.context["cases"]] == ["kept", "one"]
+
+
+def test_talks_are_found_by_their_outcome_and_shown_step_by_step() -> None:
+    run = a_run(("one", "task", "right"), ("one", "raw", "wrong_money"))
+    browser = signed_in("auditor", language="en")
+    listed = browser.get(f"/staff/evals/{run.pk}/?outcome=wrong_money&toolset=raw").context["cases"]
+    (case,) = [each["case"] for each in listed]
+    page = browser.get(f"/staff/evals/{run.pk}/plays/{case.pk}/").content.decode()
+    for text in ("耳機殼取消", "create_refund", "344 refunded, which was not to be"):
+        assert text in page
+    assert browser.get(f"/staff/evals/{run.pk + 1}/plays/{case.pk}/").status_code == 404
+
+
+def test_two_runs_are_compared_task_by_task() -> None:
+    before = a_run(("one", "task", "stuck"), ("two", "task", "right"))
+    now = a_run(("one", "task", "right"), ("two", "task", "right"), tasks_digest="others")
+    browser = signed_in("supervisor", language="en")
+    page = browser.get(f"/staff/evals/{now.pk}/compare/?with={before.pk}")
+    assert [(each.task, each.before, each.now, each.is_better) for each in page.context["differences"]] == [
+        ("one", "0/1", "1/1", True)
+    ]
+    assert list(page.context["table"].rows[0])[:6] == ["our tools", "50%", "100%", "1", "0", "1"]
+    assert "The tasks are not the same." in page.content.decode()
+    for nothing in ("", "?with=x", "?with=99999", "?with=²"):
+        assert browser.get(f"/staff/evals/{now.pk}/compare/{nothing}").status_code == 404
+
+
+def test_a_run_is_taken_away_as_json_and_as_markdown() -> None:
+    run = a_run(("one", "task", "right"), ("one", "raw", "wrong_money"))
+    browser = signed_in("supervisor", language="en")
+    data = json.loads(browser.get(f"/staff/evals/{run.pk}.json").content)
+    assert data["summary"]["open"]["toolsets"][1]["wrong_money"] == 1
+    assert data["plays"][0]["detail"]["talk"] == TALK
+    told = browser.get(f"/staff/evals/{run.pk}.md").content.decode()
+    assert "**A script was measured here, and no model.**" in told
+    assert "| raw " in told
+    assert signed_in("staff").get(f"/staff/evals/{run.pk}.json").status_code == 403
