@@ -60,7 +60,7 @@ def running_desk(folder: Path) -> dict[str, str]:
     try:
         lines = (folder / "environment").read_text().splitlines()
     except FileNotFoundError:
-        raise StartError("The demo is still starting: try again when it is ready.") from None
+        raise StartError("The demo is starting, or another evaluation runs: try again when it is ready.") from None
     known = dict(line.split("=", 1) for line in lines if "=" in line)
     return {name: known[name] for name in OF_THE_DESK if name in known}
 
