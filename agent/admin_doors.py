@@ -41,6 +41,8 @@ class NewToken(forms.ModelForm):
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
+        if "expires_at" not in self.fields:  # a token that is there is only looked at
+            return
         self.fields["expires_at"].initial = timezone.now() + tokens.USUAL_LIFE
         accounts = User.objects.filter(is_active=True).order_by("username")
         self.fields["staff"].queryset = accounts  # type: ignore[attr-defined]
