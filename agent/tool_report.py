@@ -1,7 +1,7 @@
 """From records to wording: what stored calls say about how the tools read. Counted from rows, with links to look at.
 
-A *place* is what belongs together: a turn of the chat, or what one caller from outside did about one order without a
-pause of more than `PAUSE`.
+A *place* is what belongs together: a turn of the chat, a question to the copilot, or what one caller from outside did
+about one order without a pause of more than `PAUSE`.
 """
 
 from collections import Counter, defaultdict
@@ -11,10 +11,11 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.conf import settings
+from django.db.models import OuterRef, Subquery
 from django.urls import reverse
 
-from agent.models import Card, DoorCall, ModelCall, ToolCall, Turn
-from agent.states import TurnState
+from agent.models import Card, CopilotCall, CopilotMessage, DoorCall, ModelCall, ToolCall, Turn
+from agent.states import CopilotAuthor, TurnState
 from agent.tools import registry
 
 PAUSE: Final = timedelta(minutes=10)
@@ -45,7 +46,7 @@ class Made:
 
 def report(*, since: datetime, until: datetime) -> dict[str, Any]:
     """Everything, as plain values. `since` counts, `until` does not."""
-    calls = [*_of_chat(since, until), *_of_doors(since, until)]
+    calls = [*_of_chat(since, until), *_of_copilot(since, until), *_of_doors(since, until)]
     places: dict[Hashable, list[Made]] = defaultdict(list)
     for call in calls:
         places[call.place].append(call)
@@ -69,6 +70,19 @@ def _of_chat(since: datetime, until: datetime) -> Iterator[Made]:
     fields = ("name", "arguments", "is_error", "result__code", "turn_id", "conversation_id")
     for name, arguments, is_error, code, turn, conversation in rows.values_list(*fields).iterator():
         yield Made(name, arguments, _code(is_error, code), ("turn", turn), trace(conversation, turn))
+
+
+def _of_copilot(since: datetime, until: datetime) -> Iterator[Made]:
+    """What belongs together here is what one question led to; the page of its colleague shows it."""
+    rows = CopilotCall.objects.filter(created_at__gte=since, created_at__lt=until).order_by("pk")
+    asked = CopilotMessage.objects.filter(
+        thread=OuterRef("thread"), author=CopilotAuthor.STAFF, pk__lt=OuterRef("message")
+    )
+    rows = rows.annotate(question=Subquery(asked.order_by("-pk").values("pk")[:1]))
+    fields = ("name", "arguments", "is_error", "result__code", "question", "thread_id")
+    for name, arguments, is_error, code, question, thread in rows.values_list(*fields).iterator():
+        link = _address("admin:agent_copilotthread_change", thread)
+        yield Made(name, arguments, _code(is_error, code), ("copilot", question), link)
 
 
 def _of_doors(since: datetime, until: datetime) -> Iterator[Made]:

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from agent.doors.calls import Answer
 from agent.models import Conversation, DoorCall
 from agent.states import Door
+from agent.tests.copilot_desk import use
 from agent.tests.doors import Chat, Step, by_mcp, by_shell, listed_by_mcp, plain, run, token_for
 from agent.tests.helpers import CASE, EARPHONES, SAME_AGAIN
 from agent.tools import registry
@@ -159,7 +161,9 @@ def test_tools_of_colleagues_are_the_same_by_every_door_and_ask_for_permissions(
 
 
 @pytest.mark.usefixtures("looking")
-def test_every_tool_of_colleagues_gives_the_same_by_the_shell_and_by_mcp(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_tool_of_colleagues_gives_the_same_by_the_copilot_the_shell_and_mcp(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Whatever it makes of such arguments: an answer or a refusal."""
     monkeypatch.setattr(registry, "COPILOT", (*THERE, LOOK))
     order = cast.order_5531()
@@ -168,6 +172,9 @@ def test_every_tool_of_colleagues_gives_the_same_by_the_shell_and_by_mcp(monkeyp
         given = dict(tool.examples[0]) if tool.examples else sample(tool.schema)
         shell = by_shell(tool.name, given, "--staff", "staff")
         assert plain(by_mcp(secret, tool.name, given), order) == plain(shell, order), tool.name
+        if tool in THERE:  # the copilot knows no other
+            own = use(tool.name, given)
+            assert plain(Answer(own, own.pop("is_error")), order) == plain(shell, order), tool.name
         assert shell.result.get("code") not in {"internal_error", "unknown_tool"}, tool.name
 
 

@@ -13,8 +13,9 @@ from pytest_django import Settings
 from agent import farewells
 from agent.doors import calls as door_calls
 from agent.doors.identity import Identity
-from agent.models import DoorCall, ToolCall
+from agent.models import CopilotThread, DoorCall, ToolCall
 from agent.states import Door
+from agent.tests.copilot_desk import use
 from agent.tests.helpers import CASE, asked, call, hear, hold, newest_turn, talk
 from agent.tool_report import report
 from agent.tools import executor
@@ -125,6 +126,17 @@ def test_calls_from_outside_are_counted_beside_and_belong_together_by_caller_and
     )
     later = report(since=timezone.now() - timedelta(days=1), until=timezone.now() + timedelta(hours=1))
     assert later["read_twice"] == []
+
+
+def test_calls_of_the_copilot_are_counted_and_lead_to_its_talk(order: Order) -> None:
+    for number in ("9999", "9999"):
+        assert use("orders_get_payment_context", {"order_number": number})["is_error"]
+    (row,) = made()["tools"]
+    assert (row["tool"], row["chat"], row["outside"], row["errors"]) == ("orders_get_payment_context", 2, 0, 2)
+    first, second = CopilotThread.objects.order_by("pk")
+    assert {link for code in row["codes"] for link in code["links"]} == {
+        f"https://desk.example/admin/agent/copilotthread/{thread.pk}/change/" for thread in (first, second)
+    }
 
 
 def test_the_command_prints_it_for_people_and_for_programs(order: Order) -> None:
