@@ -82,9 +82,13 @@ def test_a_page_whose_session_has_ended_and_one_that_nobody_looks_at_ask_no_more
     ming.page.evaluate("window.side.moved()")
     ming.page.clock.run_for(GATHERED)
     assert (ming.page.evaluate("1"), looks) == (1, [])
+    ming.page.evaluate("document.getElementById('order-side').dataset.old = '1'")
     with ming.page.expect_response("**/side/"):
         ming.page.evaluate(VISIBILITY, "visible")
         ming.page.clock.run_for(1)
+    expect(
+        ming.page.locator("#order-side:not([data-old])")
+    ).to_be_attached()  # the look is over, and the next may begin
 
     ming.page.context.clear_cookies(name="sessionid")
     ming.page.evaluate("window.side.moved()")

@@ -1,5 +1,6 @@
 """Two colleagues before one conversation: the form of an answer follows who answers, and what was typed stays."""
 
+import re
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
@@ -71,7 +72,9 @@ def test_the_stream_of_a_conversation_that_is_over_is_not_opened_again(visit: Op
         opened, ended = list[str](), list[str]()
 
         def note(seen: list[str]) -> Callable[[Request], None]:
-            return lambda request: seen.append(request.url) if "/events/" in request.url else None
+            # Of the conversation: the inbox beside it listens too, and goes on.
+            of_talk = re.compile("/conversations/[0-9]+/events/")
+            return lambda request: seen.append(request.url) if of_talk.search(request.url) else None
 
         staff.page.on("request", note(opened))
         # Whichever end is quicker: the server finishes the answer, or the page closes it.
