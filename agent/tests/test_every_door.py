@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission
 
 from agent.doors.calls import Answer
 from agent.models import Conversation, DoorCall
@@ -179,6 +180,16 @@ def test_every_tool_of_colleagues_gives_the_same_by_the_copilot_the_shell_and_mc
 
 
 THERE = registry.COPILOT
+
+
+def test_a_colleague_who_may_not_ask_outside_is_told_so_in_words_for_colleagues() -> None:
+    cast.order_5531()
+    user = cast.staff_user("auditor")
+    user.user_permissions.add(Permission.objects.get(codename="use_copilot"))
+    user.groups.clear()
+    told = by_shell("orders_get_payment_context", {"order_number": "5531"}, "--staff", "auditor")
+    assert (told.is_error, told.result["code"]) == (True, "not_allowed")
+    assert "hand_off_to_human" not in told.result["hint"]
 
 
 def sample(schema: Any) -> Any:

@@ -97,7 +97,7 @@ def _run_remote(lease: Lease, call_id: int, tool: Tool) -> None:
             _refuse(conversation, call, refusal)
             return
     with translation.override(conversation.language):
-        outcome = ask_outside(tool, context)
+        outcome = _told_from_outside(tool, context)
     reached("outside_answered")
     with holding(lease, "outside_answer_kept") as (conversation, _turn), translation.override(conversation.language):
         call.refresh_from_db()
@@ -111,7 +111,10 @@ def _run_remote(lease: Lease, call_id: int, tool: Tool) -> None:
 
 
 def ask_outside(tool: Tool, context: Context | StaffContext) -> dict[str, Any] | Refusal:
-    """The answer, or why there is none. Asked again, so many times, where the refusal says that it may help."""
+    """The answer, or why there is none. Asked again, so many times, where the refusal says that it may help.
+
+    What is not allowed and what broke get through: each door has words of its own for them.
+    """
     for attempt in range(1, TRIES + 1):
         try:
             outcome = tool.handler(context, context.call.arguments)
@@ -121,15 +124,20 @@ def ask_outside(tool: Tool, context: Context | StaffContext) -> dict[str, Any] |
             if not refusal.retryable or attempt == TRIES:
                 return refusal
             log.warning("tool.asked_again", tool=tool.name, tool_call=context.call.pk, code=refusal.code)
-        except NotAllowed:
-            return not_allowed()
-        except OperationalError:
-            raise
-        except Exception:
-            log.exception("tool.broke", tool=tool.name, tool_call=context.call.pk)
-            return broke()
         time.sleep(PAUSE_SECONDS * attempt)
     raise AssertionError("the last attempt returns")
+
+
+def _told_from_outside(tool: Tool, context: Context) -> dict[str, Any] | Refusal:
+    try:
+        return ask_outside(tool, context)
+    except NotAllowed:
+        return not_allowed()
+    except OperationalError:
+        raise
+    except Exception:
+        log.exception("tool.broke", tool=tool.name, tool_call=context.call.pk)
+        return broke()
 
 
 def _run(conversation: Conversation, call: ToolCall) -> None:
