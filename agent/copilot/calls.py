@@ -4,8 +4,7 @@ Effect and answer are one transaction, keyed by the call. A remote tool asks som
 and only reads: run again, it asks again.
 """
 
-import time
-from typing import Any, Final
+from typing import Any
 
 import structlog
 from django.contrib.auth.models import User
@@ -18,14 +17,12 @@ from agent.copilot.leases import Lease
 from agent.models import CopilotCall, CopilotMessage
 from agent.states import ToolCallState
 from agent.tools.base import StaffContext, Tool
-from agent.tools.executor import check_arguments
+from agent.tools.executor import ask_outside, check_arguments
 from agent.tools.registry import COPILOT_BY_NAME
 from orders.actors import NotAllowed, staff_actor
 from orders.errors import Refusal
 
 log = structlog.get_logger(__name__)
-TRIES: Final = 3
-PAUSE_SECONDS: Final = 0.3
 Answer = dict[str, Any] | Refusal
 
 
@@ -65,21 +62,17 @@ def _here(tool: Tool | None, call: CopilotCall, user: User, question: CopilotMes
 
 
 def _outside(tool: Tool, call: CopilotCall, user: User, question: CopilotMessage) -> Answer:
-    """Asked again, so many times, where the refusal says that it may help. No transaction is open meanwhile."""
-    for attempt in range(1, TRIES + 1):
-        try:
-            return _outcome(tool, call, user, question)
-        except (Refusal, NotAllowed) as refused:
-            told = _told(refused)
-            if not told.retryable or attempt == TRIES:
-                return told
-        except OperationalError:
-            raise
-        except Exception:
-            log.exception("copilot.tool_broke", tool=call.name, call=call.pk)
-            return _broke()
-        time.sleep(PAUSE_SECONDS * attempt)
-    raise AssertionError("the last attempt returns")
+    """No transaction is open meanwhile."""
+    try:
+        answer = ask_outside(tool, _context(tool, call, user, question))
+    except (Refusal, NotAllowed) as refused:
+        return _told(refused)
+    except OperationalError:
+        raise
+    except Exception:
+        log.exception("copilot.tool_broke", tool=call.name, call=call.pk)
+        return _broke()
+    return _told(answer) if isinstance(answer, Refusal) else answer
 
 
 def _outcome(tool: Tool | None, call: CopilotCall, user: User, question: CopilotMessage) -> dict[str, Any]:
@@ -89,12 +82,17 @@ def _outcome(tool: Tool | None, call: CopilotCall, user: User, question: Copilot
             translate("There is no tool of this name."),
             hint=translate("Use one of: %(names)s.") % {"names": ", ".join(sorted(COPILOT_BY_NAME))},
         )
+    outcome = tool.handler(_context(tool, call, user, question), call.arguments)
+    assert isinstance(outcome, dict), "the copilot puts no card on any page"
+    return outcome
+
+
+def _context(tool: Tool, call: CopilotCall, user: User, question: CopilotMessage) -> StaffContext:
+    """Raises a Refusal for a call too many, or arguments that do not fit."""
     limits.check_call(call, question)
     check_arguments(tool, call.arguments)
     actor = staff_actor(user, copilot_thread=call.thread_id, tool_call_id=call.tool_use_id)
-    outcome = tool.handler(StaffContext(user, actor, call, call.thread.conversation), call.arguments)
-    assert isinstance(outcome, dict), "the copilot puts no card on any page"
-    return outcome
+    return StaffContext(user, actor, call, call.thread.conversation)
 
 
 def _told(refused: Refusal | NotAllowed) -> Refusal:
