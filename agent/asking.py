@@ -17,6 +17,7 @@ from agent.client import ModelFailed
 from agent.drafts import Draft
 from agent.endings import Ending, Mend, Repair, Retry
 from agent.model_calls import Request
+from agent.models import Conversation, Turn
 from agent.repair import repaired
 from agent.save_points import reached
 from agent.tools import registry
@@ -34,34 +35,36 @@ class Attempts:
     mended: list[Mend] = field(default_factory=list)
 
 
-def call_model(lease: Lease, deadline: float) -> None:
+def call_model(lease: Lease, deadline: float, request: Request) -> bool:
     """One reply, asked for as often as the table allows; then it is kept, or the turn ends in words.
 
-    Raises `LeaseLost` and `client.Stopped`.
+    `request` is the first attempt's. True: the turn is over. Raises `LeaseLost` and `client.Stopped`.
     """
     attempts = Attempts()
     while True:
+        heard = _attempt(lease, deadline, request)
+        if not isinstance(heard, ModelFailed):
+            return heard
+        pause = _recover(lease, heard, attempts, deadline)
+        if pause is None:
+            return True
+        stopping.pause(pause)
         stopping.leave_if_asked()
         if time.monotonic() > deadline:
             _end(lease, endings.BY_NAME["out_of_time"])
-            return
-        failure = _attempt(lease, deadline, attempts)
-        pause = _recover(lease, failure, attempts, deadline) if failure else None
-        if pause is None:
-            return
-        stopping.pause(pause)
+            return True
+        request = _begin_again(lease, lenient="lenient" in attempts.mended)
 
 
-def _attempt(lease: Lease, deadline: float, attempts: Attempts) -> ModelFailed | None:
-    """Ask once. None when that settled it, else why there is no reply."""
-    request = _request(lease, lenient="lenient" in attempts.mended)
+def _attempt(lease: Lease, deadline: float, request: Request) -> ModelFailed | bool:
+    """Ask once. Why there is no reply; or whether the turn is over with the reply that is kept."""
     connections.close_all()
     draft = Draft(request.conversation, key=f"t{request.call}.{lease.token[:6]}")
     try:
         reply = _ask(lease, request.messages, draft, deadline)
         reached("model_heard")
-        unusable = keeping.keep(lease, reply, draft, request)
-        return ModelFailed(unusable, request_id=reply.request_id) if unusable else None
+        kept = keeping.keep(lease, reply, draft, request)
+        return ModelFailed(kept, request_id=reply.request_id) if isinstance(kept, Ending) else kept
     except ModelFailed as failure:
         reached("model_failed")
         model_calls.broke(request.call, failure, draft)
@@ -123,15 +126,20 @@ def _end_for_now(lease: Lease, after: float | None) -> None:
         farewells.fail(lease, endings.BY_NAME["told_later"].name, farewell="busy", values={"minutes": minutes})
 
 
-def _request(lease: Lease, *, lenient: bool) -> Request:
+def begin(conversation: Conversation, turn: Turn, *, lenient: bool = False) -> Request:
+    """What the model is asked now, and the row of its being asked. Inside `holding`."""
+    messages = folding.messages_within_window(conversation)
+    return Request(
+        conversation=conversation,
+        messages=repaired(without_thinking(messages)) if lenient else messages,
+        heard=history.newest_message(conversation),
+        call=model_calls.begin(conversation, turn),
+    )
+
+
+def _begin_again(lease: Lease, *, lenient: bool) -> Request:
     with holding(lease, "request_begun") as (conversation, turn):
-        messages = folding.messages_within_window(conversation)
-        return Request(
-            conversation=conversation,
-            messages=repaired(without_thinking(messages)) if lenient else messages,
-            heard=history.newest_message(conversation),
-            call=model_calls.begin(conversation, turn),
-        )
+        return begin(conversation, turn, lenient=lenient)
 
 
 def without_thinking(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -84,8 +84,9 @@ class Stopped(Exception):
 
 @cache
 def _client(key: str, url: str) -> anthropic.Anthropic:
-    # The loop tries again by itself, where it sees the time that is left and the order to stop.
-    return anthropic.Anthropic(api_key=key, base_url=url, max_retries=0)
+    # The loop tries again by itself, where it sees the time that is left and the order to stop. Calls are rows, log
+    # lines and metrics already; spans that nobody collects cost a tenth of hearing a short reply.
+    return anthropic.Anthropic(api_key=key, base_url=url, max_retries=0, open_telemetry=False)
 
 
 def reply_to(

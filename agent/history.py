@@ -65,9 +65,12 @@ def _earlier(conversation: Conversation, since: int) -> History:
     return [{"role": "user", "content": [{"type": "text", "text": told.text}]}] if told else []
 
 
-def next_step(conversation: Conversation) -> NextStep:
-    """What the rows say a turn has to do now. Ask inside a transaction that holds the conversation."""
-    last = newest_reply(conversation)
+def next_step(conversation: Conversation, newest: Message | None = None) -> NextStep:
+    """What the rows say a turn has to do now. Ask inside a transaction that holds the conversation.
+
+    `newest`: the agent's newest message, for whoever knows it already.
+    """
+    last = newest or newest_reply(conversation)
     called = last if last and last.stop_reason == "tool_use" else None
     states = set(called.tool_calls.values_list("state", flat=True)) if called else set()
     if ToolCallState.ASKED in states:

@@ -3,31 +3,32 @@
 import structlog
 from django.utils import translation
 
-from agent import claims, client, deeds, endings, history, model_calls, people, retracting
+from agent import claims, client, deeds, endings, history, model_calls, people, retracting, turns
 from agent.drafts import Draft
 from agent.endings import Ending, Keep, Repair, Retry, Words
 from agent.farewells import end_in_words
 from agent.model_calls import Request
 from agent.models import Conversation, Message, ToolCall, Turn
-from agent.states import Author, ConversationState
+from agent.states import Author, ConversationState, TurnState
 from agent.tools import executor
 from agent.turns import Lease, holding
 
 log = structlog.get_logger(__name__)
 
 
-def keep(lease: Lease, reply: client.Reply, draft: Draft, request: Request) -> Ending | None:
-    """Keep a whole reply, or end the turn in words. The ending, if the reply has to be asked for again.
+def keep(lease: Lease, reply: client.Reply, draft: Draft, request: Request) -> Ending | bool:
+    """Keep a whole reply, or end the turn in words. The ending, if the reply has to be asked for again; else whether
+    the turn is over, as far as is known here: most turns have nothing more to do, and are closed in this transaction.
 
     What it cost is kept in any case. Raises `LeaseLost`.
     """
     with holding(lease, "reply_kept", to_end=True) as (conversation, turn):
         model_calls.finish(request.call, reply, draft)
         if conversation.owner_id or conversation.state == ConversationState.CLOSED:
-            return None
+            return False
         if history.overtaken(conversation, request.heard):
             # The page reads of a refusal already: words that know nothing of it may not be the last. It is said anew.
-            return None
+            return False
         content = whole_blocks(reply)
         ending = _ending(conversation, reply, content)
         if isinstance(ending.what, Retry | Repair):
@@ -35,12 +36,12 @@ def keep(lease: Lease, reply: client.Reply, draft: Draft, request: Request) -> E
             return ending
         if not _says_anything(content):
             _say_farewell(conversation, turn, ending)
-            return None
+            return False
         said = _words(content)
         false = claims.unfounded(conversation, said, _calls(content))
         if false:
             retracting.take_back(conversation, turn, request.call, draft, said, false)
-            return None
+            return False
         message = Message.objects.create(
             conversation=conversation,
             turn=turn,
@@ -53,8 +54,11 @@ def keep(lease: Lease, reply: client.Reply, draft: Draft, request: Request) -> E
             people.tell_message(conversation, message, draft=draft.key)
         _ask_tools(conversation, turn, message)
         _say_farewell(conversation, turn, ending)
+        over = isinstance(ending.what, Keep) and history.next_step(conversation, message) == "done"
+        if over:
+            turns.move(conversation, turn, TurnState.RUNNING, TurnState.DONE)
     draft.kept = bool(message.text.strip())
-    return None
+    return over
 
 
 def _ending(conversation: Conversation, reply: client.Reply, content: list[client.Block]) -> Ending:

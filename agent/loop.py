@@ -13,6 +13,7 @@ from django.db import InterfaceError, OperationalError
 
 from agent import asking, cards, client, history, limits, stopping, turns
 from agent.farewells import end_in_words, fail
+from agent.model_calls import Request
 from agent.models import Conversation, ToolCall
 from agent.states import ToolCallState, TurnState
 from agent.tools import executor
@@ -49,14 +50,16 @@ def run(turn_id: int) -> None:
 def _work(lease: Lease) -> None:
     """Step by step until there is nothing to do; a turn that has ended meanwhile shows as `LeaseLost`."""
     deadline = time.monotonic() + _seconds_left(lease)
-    while True:
-        step = _decide(lease, out_of_time=time.monotonic() > deadline)
-        if step == "run_tools":
+    over = False
+    while not over:
+        stopping.leave_if_asked()
+        step, request = _decide(lease, out_of_time=time.monotonic() > deadline)
+        if request is not None:
+            over = asking.call_model(lease, deadline, request)
+        elif step == "run_tools":
             _run_tools(lease)
-        elif step == "call_model":
-            asking.call_model(lease, deadline)
         else:
-            return
+            over = True
 
 
 def _seconds_left(lease: Lease) -> float:
@@ -66,8 +69,11 @@ def _seconds_left(lease: Lease) -> float:
     return max(left, min(SECONDS_AFTER_A_PRESS, most)) if lease.resumed else left
 
 
-def _decide(lease: Lease, *, out_of_time: bool) -> history.NextStep:
-    """What comes next; a turn that waits or is over is moved there in the same transaction that finds it out."""
+def _decide(lease: Lease, *, out_of_time: bool) -> tuple[history.NextStep, Request | None]:
+    """What comes next, and what the model is asked where it is to be asked.
+
+    A turn that waits or is over is moved there in the same transaction that finds it out.
+    """
     with holding(lease, "step_decided") as (conversation, turn):
         step = history.next_step(conversation)
         if step == "wait" and _spoke_before_the_card(conversation):
@@ -79,8 +85,8 @@ def _decide(lease: Lease, *, out_of_time: bool) -> history.NextStep:
             turns.move(conversation, turn, TurnState.RUNNING, TurnState.DONE)
         elif limit := limits.reached(conversation, turn, step, out_of_time=out_of_time):
             end_in_words(conversation, turn, limit.name, hand_off=limit.hand_off, values=limit.values)
-            return "done"
-        return step
+            return "done", None
+        return step, asking.begin(conversation, turn) if step == "call_model" else None
 
 
 def _spoke_before_the_card(conversation: Conversation) -> bool:

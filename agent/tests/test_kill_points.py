@@ -177,7 +177,7 @@ LIVES: dict[str, Life] = {
     "a turn until its cards": Life(
         said,
         dying.work,
-        ("turn_taken", "step_decided", "request_begun", "words_shown", "model_heard", "reply_kept", "call_run"),
+        ("turn_taken", "step_decided", "words_shown", "model_heard", "reply_kept", "call_run"),
     ),
     "a turn after the presses": Life(pressed, dying.work, ("step_decided", "reply_kept")),
     "a turn that asks a carrier": Life(
@@ -186,7 +186,7 @@ LIVES: dict[str, Life] = {
     "a turn without a model": Life(
         unanswered, dying.work, ("model_failed", "failure_kept", "turn_failed", "person_asked")
     ),
-    "a turn whose window is full": Life(too_long, dying.work, ("history_folded",)),
+    "a turn whose window is full": Life(too_long, dying.work, ("history_folded", "request_begun")),
     "a worker that goes down": Life(greeted, dying.leave, ("turn_handed_on",)),
     "a turn that a person has overtaken": Life(owned_meanwhile, dying.work, ("turn_silenced",)),
     "a refund is pressed": Life(shown, dying.press_refund, ("press_heard", "card_ended")),

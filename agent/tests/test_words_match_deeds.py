@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from agent import asking, people
+from agent import asking, people, turns
 from agent.farewells import fail
 from agent.models import Conversation, Message, ModelCall, ToolCall, Turn
 from agent.offline.control import Control
@@ -268,7 +268,10 @@ def test_a_colleague_whom_nobody_has_called_is_not_promised(model: Control, orde
 
 def test_how_often_it_happened_is_read_from_rows_also_by_the_next_worker(model: Control, order: Order) -> None:
     model.script([reply(FALSE), reply(FALSE)])
-    asking.call_model(hold(order), time.monotonic() + 60)
+    lease = hold(order)
+    with turns.holding(lease) as (conversation, turn):
+        request = asking.begin(conversation, turn)
+    assert not asking.call_model(lease, time.monotonic() + 60, request)
     Turn.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     assert work(order).state == TurnState.FAILED
     assert talk(order).needs_person
