@@ -7,18 +7,18 @@ about one order without a pause of more than `PAUSE`.
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from django.conf import settings
 from django.db.models import OuterRef, Subquery
 from django.urls import reverse
 
+from agent.doors.sessions import PAUSE
 from agent.models import Card, CopilotCall, CopilotMessage, DoorCall, ModelCall, ToolCall, Turn
 from agent.states import CopilotAuthor, TurnState
 from agent.tools import registry
 
-PAUSE: Final = timedelta(minutes=10)
 MOST_LINKS: Final = 5
 QUOTES: Final = "quote_refund"
 # What the rules leave to a person: as services refuse, and as the tool that calls one is told.
@@ -88,14 +88,15 @@ def _of_copilot(since: datetime, until: datetime) -> Iterator[Made]:
 def _of_doors(since: datetime, until: datetime) -> Iterator[Made]:
     rows = DoorCall.objects.filter(created_at__gte=since, created_at__lt=until).order_by("pk")
     fields = ("name", "arguments", "is_error", "result__code", "pk", "created_at")
-    last: dict[Hashable, tuple[datetime, int]] = {}
+    last: dict[Hashable, tuple[datetime, int]] = {}  # when each caller called last, and with which call that began
     whose = ("token_id", "customer_id", "staff_id", "order_id")
     for name, arguments, is_error, code, pk, at, *who in rows.values_list(*fields, *whose).iterator():
-        before, number = last.get(tuple(who), (at, 0))
-        number += at - before > PAUSE
-        last[tuple(who)] = at, number
-        link = _address("admin:agent_doorcall_change", pk)
-        yield Made(name, arguments, _code(is_error, code), ("outside", *who, number), link, outside=True)
+        before, first = last.get(tuple(who), (at, pk))
+        if at - before > PAUSE:
+            first = pk
+        last[tuple(who)] = at, first
+        place = ("outside", *who, first)
+        yield Made(name, arguments, _code(is_error, code), place, _address("staff-door-calls", first), outside=True)
 
 
 def _code(is_error: bool, code: Any) -> str:

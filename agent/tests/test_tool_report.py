@@ -119,7 +119,7 @@ def test_calls_from_outside_are_counted_beside_and_belong_together_by_caller_and
         "list_refunds": (0, 2),
     }
     first = DoorCall.objects.earliest("pk")
-    assert found["asked_again"][0]["links"] == [f"https://desk.example/admin/agent/doorcall/{first.pk}/change/"]
+    assert found["asked_again"][0]["links"] == [f"https://desk.example/staff/door-calls/{first.pk}/"]
     assert found["read_twice"][0]["count"] == 1
     DoorCall.objects.filter(pk=DoorCall.objects.latest("pk").pk).update(
         created_at=timezone.now() + timedelta(minutes=11)
