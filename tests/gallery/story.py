@@ -156,7 +156,7 @@ def _a_program_calls(stack: Stack) -> str:
     order = Order.objects.select_related("customer").get(number=another_5531(stack, "5534"))
     until = timezone.now() + timedelta(days=30)
     actor = staff_actor(User.objects.get(username="admin"))
-    secret, _ = tokens.issue(actor=actor, name="家裡的助理", expires_at=until, customer=order.customer)
+    secret, _ = tokens.issue(actor=actor, name="家裡的電腦", expires_at=until, customer=order.customer)
     who = tokens.identify(secret)
     assert who is not None
     case = {"line_item_id": "li_2", "quantity": 1, "reason": "late_delivery", "action": None}
