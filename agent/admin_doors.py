@@ -10,14 +10,16 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from agent.doors import tokens
 from agent.models import DoorCall, ToolToken
 from orders.actors import staff_actor
-from orders.admin_links import admin_link, register_subject
+from orders.admin_links import NOTHING, admin_link, register_subject
 from orders.admin_pages import ReadOnlyAdmin
 from orders.errors import InvalidInput
 from orders.models import Customer
@@ -72,6 +74,12 @@ class NewToken(forms.ModelForm):
         """The row is made by `tokens.issue`, which knows what else belongs into it."""
 
 
+def calls_link(call_id: int) -> str:
+    """To the page that shows the call among those before and after it."""
+    address = reverse("staff-door-calls", args=[call_id])
+    return format_html('<a href="{}">{}</a>', address, _("Its calls, step by step"))
+
+
 @admin.register(ToolToken)
 class ToolTokenAdmin(ReadOnlyAdmin):
     list_display = ("name", "prefix", "scope", "of_whom", "made_by", "created_at", "expires_at", "revoked_at")
@@ -82,6 +90,7 @@ class ToolTokenAdmin(ReadOnlyAdmin):
     actions = (*ReadOnlyAdmin.actions, "revoke")  # type: ignore[assignment]
     form = NewToken
     add_fields = ("name", "customer_id", "staff", "expires_at")
+    extra_fields = ("step_by_step",)
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self.has_manage_permission(request)
@@ -130,6 +139,11 @@ class ToolTokenAdmin(ReadOnlyAdmin):
         said = ngettext("%(count)s token was revoked.", "%(count)s tokens were revoked.", ended) % {"count": ended}
         self.message_user(request, said, messages.SUCCESS)
 
+    @admin.display(description=_("step by step"))
+    def step_by_step(self, token: ToolToken) -> str:
+        newest = token.calls.order_by("-pk").values_list("pk", flat=True).first()
+        return calls_link(newest) if newest else NOTHING
+
     @admin.display(description=_("whose"))
     def of_whom(self, token: ToolToken) -> str:
         return admin_link(token.customer) if token.customer else str(token.staff)
@@ -151,6 +165,11 @@ class DoorCallAdmin(ReadOnlyAdmin):
     )
     list_filter = ("door", "name", "is_error")
     date_hierarchy = "created_at"
+    extra_fields = ("step_by_step",)
+
+    @admin.display(description=_("step by step"))
+    def step_by_step(self, call: DoorCall) -> str:
+        return calls_link(call.pk)
 
     @admin.display(description=_("order"), ordering="order__number")
     def of_order(self, call: DoorCall) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from django.db.models import Q
 
-from agent.models import Conversation, Message, ToolCall
+from agent.models import Conversation, CopilotCall, Message, ToolCall
 from agent.repair import History, no_answer, repaired
 from agent.states import Author, ToolCallState
 from refunds.states import RefundState
@@ -42,7 +42,7 @@ def spoken(conversation: Conversation, *, since: int) -> History:
     for message in rows(conversation, since=since):
         if message.author == Author.AGENT:
             history.append({"role": "assistant", "content": message.content})
-            history.append({"role": "user", "content": [_result_block(call) for call in asked.get(message.pk, [])]})
+            history.append({"role": "user", "content": [result_block(call) for call in asked.get(message.pk, [])]})
         elif FOLDS not in message.content[0]:
             history.append({"role": "user", "content": [{"type": "text", "text": as_told(message)}]})
     return history
@@ -110,7 +110,8 @@ def _place(message: Message) -> tuple[int, bool, int]:
     return (message.heard if is_reply else message.pk), is_reply, message.pk
 
 
-def _result_block(call: ToolCall) -> Block:
+def result_block(call: ToolCall | CopilotCall) -> Block:
+    """What the model is told of a call; of one without an answer, that there is none."""
     if call.state != ToolCallState.ANSWERED:
         return no_answer(call.tool_use_id)
     return {

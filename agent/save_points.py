@@ -48,6 +48,19 @@ SAVES: Final[Mapping[str, str]] = {
     "assigned": "it is a colleague's job to look after it",
     "note_written": "words for colleagues",
     "card_offered": "a card that a person has put on the page",
+    # the copilot
+    "copilot_asked": "a colleague's question, and that somebody is to work on it",
+    "copilot_tried_again": "somebody is to go on with a question",
+    "copilot_taken": "a worker has got hold of a colleague's thread",
+    "copilot_decided": "what comes next is known; a run that is done has ended",
+    "copilot_request_begun": "the request is built, and its row begun",
+    "copilot_reply_kept": "the reply and its tool calls",
+    "copilot_call_run": "a tool's answer",
+    "copilot_outside_kept": "what somebody outside has answered",
+    "copilot_drafted": "a draft for a conversation",
+    "copilot_failed": "the run has ended in words",
+    "copilot_handed_on": "a worker that goes down has queued the run again",
+    "copilot_given_up": "the sweeper has ended in words a run that no worker brings to its end",
     # what is told later
     "outcome_told": "what has become of money or goods",
     "turn_resumed": "the sweeper has queued a turn that need not wait any more",
@@ -61,6 +74,9 @@ MOMENTS: Final[Mapping[str, str]] = {
     "outside_answered": "somebody outside has answered",
     "press_heard": "a quote was redeemed, declined or is over, and its card does not know yet",
     "lost_turn_found": "the sweeper has found a turn without a worker, and sent no job yet",
+    "copilot_model_heard": "the copilot's reply is whole",
+    "copilot_outside_answered": "somebody outside has answered the copilot",
+    "copilot_lost_found": "the sweeper has found a copilot's run without a worker, and done nothing yet",
 }
 POINTS: Final = frozenset(MOMENTS) | {f"{save}.{side}" for save in SAVES for side in ("before", "after")}
 

@@ -15,6 +15,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 
 from agent import cards, events, money, people, sent_again, turns
+from agent.copilot import lost
 from agent.models import Conversation, Message, Turn
 from agent.save_points import reached
 from agent.states import Author, ConversationState, ToolCallState, TurnState
@@ -33,6 +34,7 @@ def sweep() -> None:
     _each(_send_again, _turns_without_worker)
     _each(_resume, _turns_that_need_not_wait)
     _each(_say_that_it_is_late, _untold_of_lateness)
+    _each(lost.see_to, lost.found)
     _each(cards.expire, cards.cards_behind)
     _each(money.tell_late, money.untold)
 

@@ -24,6 +24,7 @@ from prometheus_client import CollectorRegistry, Metric, generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
+from agent.doors import refusals
 from agent.models import Card, Conversation, CustomerMail, ToolCall, Turn
 from agent.states import LIVE_TURNS, CardKind, CardState, ConversationState, MailState, ToolCallState, TurnState
 from backoffice import heartbeat, tallies
@@ -51,6 +52,7 @@ COUNTERS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "model_cost_dollars": ("What the model has cost in US dollars, by the price table.", ("model",)),
     "tool_calls": ("Tool calls that the model asked for.", ("tool",)),
     "tool_errors": ("Tool calls that were answered with an error, by its code.", ("tool", "code")),
+    "token_refusals": ("Tool tokens that opened nothing, or not the order that was asked for.", ("reason",)),
 }
 HISTOGRAMS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "turn_duration_seconds": ("From queueing a turn to its end or to a card, by what it came to.", ("outcome",)),
@@ -216,7 +218,7 @@ def _by(sums: Sums, name: str, all_of_them: Sequence[str], groups: tallies.Rows)
 
 
 def read_redis() -> Sums:
-    """Jobs per queue and signs of life. Raises `redis.RedisError`."""
+    """Jobs per queue, signs of life and refused tokens. Raises `redis.RedisError`."""
     queues = [*settings.WORKER_QUEUES, settings.CELERY_TASK_DEFAULT_QUEUE]
     with heartbeat.client() as connected:
         pipe = connected.pipeline(transaction=False)
@@ -225,9 +227,11 @@ def read_redis() -> Sums:
         pipe.hlen("unacked")  # where Celery keeps what was handed out
         *jobs, unacknowledged = pipe.execute()
         workers = heartbeat.workers(connected, settings.WORKER_QUEUES)
+        refused = refusals.counted(connected)
     sums: Sums = {("queue_jobs", (queue,), ""): number for queue, number in zip(queues, jobs, strict=True)}
     sums |= {("worker_up", (queue,), ""): min(number, 1) for queue, number in workers.items()}
     sums |= {("workers", (queue,), ""): number for queue, number in workers.items()}
+    sums |= {("token_refusals", (reason,), ""): number for reason, number in refused.items()}
     return sums | {("unacknowledged_jobs", (), ""): unacknowledged}
 
 

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as translate
 from agent.copilot import leases, limits
 from agent.copilot.leases import Lease
 from agent.models import CopilotCall, CopilotMessage
+from agent.save_points import reached
 from agent.states import ToolCallState
 from agent.tools.base import StaffContext, Tool
 from agent.tools.executor import ask_outside, check_arguments
@@ -32,10 +33,11 @@ def run(lease: Lease, call_id: int, *, user: User, question: CopilotMessage) -> 
     tool = COPILOT_BY_NAME.get(call.name)
     if tool is not None and tool.remote:
         answer = _outside(tool, call, user, question)
-        with leases.holding(lease):
+        reached("copilot_outside_answered")
+        with leases.holding(lease, "copilot_outside_kept"):
             _keep(call, answer)
         return
-    with leases.holding(lease):
+    with leases.holding(lease, "copilot_call_run"):
         if CopilotCall.objects.filter(pk=call.pk, state=ToolCallState.ASKED).exists():
             _keep(call, _here(tool, call, user, question))
 

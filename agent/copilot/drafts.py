@@ -38,7 +38,7 @@ def keep(
             % {"number": beside.pk},
             field="conversation_id",
         )
-    with events.writing(conversation.pk) as locked:
+    with events.writing(conversation.pk, "copilot_drafted") as locked:
         known = CopilotDraft.objects.filter(call_ref=call_ref).first()
         if known is not None:
             return known

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from agent import turns
+from agent.events import saving
 from agent.models import CopilotThread
 from agent.states import CopilotState
 from agent.turns import LeaseLost
@@ -24,9 +25,12 @@ class Lease:
 
 
 @contextmanager
-def writing(thread_id: int) -> Iterator[CopilotThread]:
-    """A transaction that holds the thread's row; pages that look at it have something new afterwards."""
-    with transaction.atomic():
+def writing(thread_id: int, save: str = "") -> Iterator[CopilotThread]:
+    """A transaction that holds the thread's row; pages that look at it have something new afterwards.
+
+    `save` is its name in `agent/save_points.py`.
+    """
+    with transaction.atomic(), saving(save):
         thread = CopilotThread.objects.select_for_update(no_key=True, of=("self",)).get(pk=thread_id)
         yield thread
         thread.version += 1
@@ -46,7 +50,7 @@ def is_abandoned(thread: CopilotThread) -> bool:
 
 def take(thread_id: int) -> Lease | None:
     """Get hold of a thread. None: nothing is wanted of it, or somebody else has it."""
-    with transaction.atomic():
+    with transaction.atomic(), saving("copilot_taken"):
         thread = CopilotThread.objects.select_for_update(no_key=True).filter(pk=thread_id).first()
         if thread is None or not is_free(thread):
             return None
@@ -58,9 +62,9 @@ def take(thread_id: int) -> Lease | None:
 
 
 @contextmanager
-def holding(lease: Lease) -> Iterator[CopilotThread]:
+def holding(lease: Lease, save: str = "") -> Iterator[CopilotThread]:
     """`writing`, and only while the lease is still ours. Raises `LeaseLost`."""
-    with writing(lease.thread_id) as thread:
+    with writing(lease.thread_id, save) as thread:
         ours = thread.state == CopilotState.RUNNING and thread.lease_token == lease.token
         if not ours or thread.lease_until is None or thread.lease_until <= timezone.now():
             raise LeaseLost(lease.thread_id)

@@ -1,6 +1,6 @@
 """A run: from the rows to the rows, step by step, until the copilot has said what it has to say.
 
-A worker that dies leaves rows from which the next one goes on; a job that comes twice, or late, does nothing.
+A worker that dies leaves rows from which another goes on (`lost.py`); a job that comes twice, or late, does nothing.
 """
 
 import time
@@ -18,7 +18,6 @@ from agent.copilot.leases import Lease
 from agent.models import CopilotCall, CopilotMessage, CopilotThread
 from agent.states import CopilotAuthor, CopilotState, ToolCallState
 from agent.turns import LeaseLost
-from orders.jobs import enqueue_on_commit
 
 log = structlog.get_logger(__name__)
 Step = Literal["run_tools", "call_model", "done"]
@@ -37,7 +36,7 @@ def run(thread_id: int) -> None:
         except client.Stopped:
             _hand_on(lease)
         except (OperationalError, InterfaceError) as error:
-            # The database is away. When the lease is over, the page offers to go on.
+            # The database is away. When the lease is over, the sweeper sees to it that somebody goes on.
             log.warning("copilot.database_away", thread=thread_id, error=str(error))
         except Exception:
             log.exception("copilot.broke", thread=thread_id)
@@ -62,7 +61,7 @@ def _work(lease: Lease) -> None:
 
 def _decide(lease: Lease) -> Step:
     """What the rows say comes next. What is over is ended in the transaction that finds it out."""
-    with leases.holding(lease) as thread:
+    with leases.holding(lease, "copilot_decided") as thread:
         step = next_step(thread)
         if step == "done":
             leases.end(thread, CopilotState.IDLE)
@@ -94,11 +93,9 @@ def _fail_if_ours(lease: Lease) -> None:
 
 def _hand_on(lease: Lease) -> None:
     """This worker is going down: another one goes on."""
-    from agent.tasks import run_copilot  # the task module imports this one
-
     try:
-        with leases.holding(lease) as thread:
+        with leases.holding(lease, "copilot_handed_on") as thread:
             leases.end(thread, CopilotState.QUEUED)
-            enqueue_on_commit(run_copilot, thread.pk)
+            threads.send_job(thread)
     except LeaseLost:
         log.info("copilot.left", thread=lease.thread_id)

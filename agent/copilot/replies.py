@@ -16,6 +16,7 @@ from agent.endings import Ending, Keep, Mend, Repair, Retry
 from agent.models import CopilotCall, CopilotMessage, CopilotRequest, CopilotThread
 from agent.repair import History, repaired
 from agent.request import with_cache_marks
+from agent.save_points import reached
 from agent.states import CopilotAuthor, CopilotState
 from agent.tools import registry
 
@@ -47,7 +48,7 @@ def ask_model(lease: Lease, question: CopilotMessage, deadline: float) -> None:
 
 def fail(lease: Lease, why: str) -> None:
     """The run is over, and the page says why in words."""
-    with leases.holding(lease) as thread:
+    with leases.holding(lease, "copilot_failed") as thread:
         leases.end(thread, CopilotState.FAILED, error=why)
 
 
@@ -62,12 +63,13 @@ def _attempt(lease: Lease, question: CopilotMessage, attempts: Attempts, deadlin
     except ModelFailed as failure:
         _finish(row, failure.ending, failure.usage, failure.request_id)
         return failure
+    reached("copilot_model_heard")
     return _keep(lease, row, reply)
 
 
 def _begin(lease: Lease, question: CopilotMessage, attempts: Attempts) -> tuple[CopilotRequest, History] | None:
     """The request, and its row. None: a limit is reached, and the run has ended."""
-    with leases.holding(lease) as thread:
+    with leases.holding(lease, "copilot_request_begun") as thread:
         limit = limits.reached(thread, question)
         if limit:
             leases.end(thread, CopilotState.FAILED, error=limit)
@@ -118,7 +120,7 @@ def _keep(lease: Lease, row: CopilotRequest, reply: client.Reply) -> ModelFailed
     _finish(row, ending, reply.usage, reply.request_id)
     if isinstance(ending.what, Retry | Repair):
         return ModelFailed(ending, request_id=reply.request_id)
-    with leases.holding(lease) as thread:
+    with leases.holding(lease, "copilot_reply_kept") as thread:
         if _says_anything(content):
             _write(thread, content, reply.stop_reason)
         if not isinstance(ending.what, Keep):

@@ -4,19 +4,18 @@ Tools and prompt never change. What time it is stands behind each question, as i
 questions read the same in every later request.
 """
 
-import json
 from collections.abc import Sequence
 from typing import Any, Final
 
 from django.conf import settings
 from django.utils import timezone
 
-from agent.history import unlabelled
+from agent.history import result_block, unlabelled
 from agent.models import CopilotCall, CopilotMessage, CopilotThread
 from agent.prompts import read_prompt
-from agent.repair import History, no_answer, repaired
+from agent.repair import History, repaired
 from agent.request import MARK, message_tokens
-from agent.states import CopilotAuthor, ToolCallState
+from agent.states import CopilotAuthor
 
 DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 LEFT_OUT: Final = "<from_system>Earlier questions of this thread are left out here.</from_system>"
@@ -55,7 +54,7 @@ def _told(
             history.append({"role": "user", "content": _question(thread, row)})
         else:
             history.append({"role": "assistant", "content": row.content})
-            history.append({"role": "user", "content": [_result(call) for call in calls.get(row.pk, [])]})
+            history.append({"role": "user", "content": [result_block(call) for call in calls.get(row.pk, [])]})
     return history
 
 
@@ -75,14 +74,3 @@ def when_and_where(thread: CopilotThread, row: CopilotMessage) -> str:
         f"{told} The colleague has conversation_id {beside.pk} before them, about order_number {beside.order.number} "
         f"of customer_id {beside.customer.external_id}."
     )
-
-
-def _result(call: CopilotCall) -> dict[str, Any]:
-    if call.state != ToolCallState.ANSWERED:
-        return no_answer(call.tool_use_id)
-    return {
-        "type": "tool_result",
-        "tool_use_id": call.tool_use_id,
-        "content": json.dumps(call.result, ensure_ascii=False),
-        "is_error": call.is_error,
-    }

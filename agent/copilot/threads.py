@@ -21,8 +21,8 @@ from orders.jobs import enqueue_on_commit
 
 PERMISSION: Final = "agent.use_copilot"
 MAX_CHARACTERS: Final = 2000
-# After so long without a worker the page offers to try again.
-QUEUED_TOO_LONG: Final = timedelta(seconds=20)
+# After so long without a worker the page offers to try again, whatever the sweeper does.
+WITHOUT_WORKER_TOO_LONG: Final = timedelta(seconds=20)
 
 
 def ask(
@@ -62,7 +62,7 @@ def _asked_under(client_ref: str | None) -> CopilotThread | None:
 
 
 def _ask(thread: CopilotThread, actor: Actor, text: str, language: str, client_ref: str | None) -> CopilotThread:
-    with leases.writing(thread.pk) as locked:
+    with leases.writing(thread.pk, "copilot_asked") as locked:
         _require_quiet(locked)
         locked.language = language
         _give_up(locked)
@@ -87,7 +87,7 @@ def _ask(thread: CopilotThread, actor: Actor, text: str, language: str, client_r
 def try_again(*, actor: Actor, thread: CopilotThread) -> None:
     """Go on with the question that was interrupted or has failed. Nothing where it is at work or answered."""
     actor.require_staff(PERMISSION)
-    with leases.writing(thread.pk) as locked:
+    with leases.writing(thread.pk, "copilot_tried_again") as locked:
         if may_be_tried_again(locked):
             _queue(locked)
 
@@ -95,7 +95,7 @@ def try_again(*, actor: Actor, thread: CopilotThread) -> None:
 def may_be_tried_again(thread: CopilotThread) -> bool:
     if thread.state == CopilotState.FAILED:
         return words.may_help_again(thread.error)
-    return leases.is_abandoned(thread) or _waits_too_long(thread)
+    return _nobody_comes(thread)
 
 
 def is_at_work(thread: CopilotThread) -> bool:
@@ -104,8 +104,11 @@ def is_at_work(thread: CopilotThread) -> bool:
     return live and not may_be_tried_again(thread)
 
 
-def _waits_too_long(thread: CopilotThread) -> bool:
-    late = timezone.now() - QUEUED_TOO_LONG
+def _nobody_comes(thread: CopilotThread) -> bool:
+    """Without a worker for longer than the sweeper takes to find it."""
+    late = timezone.now() - WITHOUT_WORKER_TOO_LONG
+    if thread.state == CopilotState.RUNNING:
+        return thread.lease_until is not None and thread.lease_until < late
     return thread.state == CopilotState.QUEUED and (thread.queued_at is None or thread.queued_at < late)
 
 
@@ -125,10 +128,14 @@ def _give_up(thread: CopilotThread) -> None:
 
 
 def _queue(thread: CopilotThread) -> None:
-    from agent.tasks import run_copilot  # the task module imports the loop, which imports the leases
-
     leases.end(thread, CopilotState.QUEUED)
     thread.queued_at = timezone.now()
+    send_job(thread)
+
+
+def send_job(thread: CopilotThread) -> None:
+    from agent.tasks import run_copilot  # the task module imports the loop, which imports this one
+
     enqueue_on_commit(run_copilot, thread.pk)
 
 

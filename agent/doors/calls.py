@@ -18,8 +18,9 @@ from django.utils.translation import gettext as translate
 
 from agent import flood, intake
 from agent.client import storable
-from agent.doors import asking
+from agent.doors import asking, refusals
 from agent.doors.identity import Identity
+from agent.doors.refusals import Reason
 from agent.models import Conversation, DoorCall
 from agent.states import ConversationState, Door
 from agent.tools import executor
@@ -127,11 +128,7 @@ def _for_customer(identity: Identity, tool: Tool, row: DoorCall, began: float) -
     assert customer is not None, "a customer's call"
     order = Order.objects.filter(customer=customer, number=row.arguments["order_number"]).first()
     if order is None:
-        raise NotFound(
-            translate("You have no order with this number."),
-            hint=translate("Use the number that the customer sees on their order's page."),
-            field="order_number",
-        )
+        raise _not_theirs(identity, row.arguments["order_number"])
     row.order = order
     row.conversation = Conversation.objects.filter(order=order, customer=customer, state=ConversationState.OPEN).first()
     if tool.reads:
@@ -146,6 +143,18 @@ def _for_customer(identity: Identity, tool: Tool, row: DoorCall, began: float) -
     with intake.talking("", order=order, customer=customer, language=_language(identity)) as conversation:
         outcome = asking.run(tool, Context(conversation, order, customer, row))
         return _keep(row, outcome, began, conversation=conversation)
+
+
+def _not_theirs(identity: Identity, number: str) -> Refusal:
+    """The same for an order of somebody else and for none; which it was is told to whoever watches the desk."""
+    is_there = Order.objects.filter(number=number).exists()
+    reason = Reason.FOREIGN_ORDER if is_there else Reason.NO_SUCH_ORDER
+    refusals.note(reason, token_id=identity.token.pk if identity.token else None)
+    return NotFound(
+        translate("You have no order with this number."),
+        hint=translate("Use the number that the customer sees on their order's page."),
+        field="order_number",
+    )
 
 
 def _kept_from_outside(tool: Tool, context: Context | StaffContext, row: DoorCall, began: float) -> Answer:

@@ -11,8 +11,9 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as translate
 
-from agent.doors import identity
+from agent.doors import identity, refusals
 from agent.doors.identity import Identity
+from agent.doors.refusals import Reason
 from agent.models import ToolToken
 from agent.states import TokenScope
 from orders import audit
@@ -84,11 +85,24 @@ def revoke(*, token: ToolToken, actor: Actor) -> bool:
 
 def identify(secret: str) -> Identity | None:
     """Whose token it is. None for one that is wrong, over or revoked, and for an account that may not any more."""
+    token = _row_of(secret)
+    reason = Reason.UNKNOWN if token is None else _closed(token)
+    found = _whose(token) if token is not None and reason is None else None
+    if found is None:
+        refusals.note(reason or Reason.ACCOUNT, token_id=token.pk if token else None)
+    return found
+
+
+def _row_of(secret: str) -> ToolToken | None:
     if not secret.startswith(MARK) or len(secret) > LONGEST or not secret.isascii():
         return None
-    rows = ToolToken.objects.select_related("customer__user", "staff")
-    token = rows.filter(hash=_hash(secret), revoked_at=None, expires_at__gt=timezone.now()).first()
-    return _whose(token) if token else None
+    return ToolToken.objects.select_related("customer__user", "staff").filter(hash=_hash(secret)).first()
+
+
+def _closed(token: ToolToken) -> Reason | None:
+    if token.revoked_at is not None:
+        return Reason.REVOKED
+    return Reason.EXPIRED if token.expires_at <= timezone.now() else None
 
 
 def _whose(token: ToolToken) -> Identity | None:

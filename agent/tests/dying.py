@@ -16,6 +16,9 @@ from django.conf import settings
 from django.db import connection, connections
 
 from agent import assignment, intake, loop, notes, offers, people, save_points, stopping, sweep
+from agent.copilot import loop as copilot_loop
+from agent.copilot import threads
+from agent.models import CopilotThread
 from agent.states import CardKind
 from agent.tests.helpers import newest_turn, press, talk
 from backoffice.screens.cards import decline_card
@@ -105,6 +108,29 @@ def offer(order: Order) -> None:
 
 def close(order: Order) -> None:
     people.close(conversation=talk(order), actor=cast.staff())
+
+
+# --- the copilot, asked beside the order's conversation ---
+def thread_of(order: Order) -> CopilotThread:
+    return CopilotThread.objects.get(conversation=talk(order))
+
+
+def ask_copilot(order: Order, text: str = "Please draft an answer") -> None:
+    actor, ref = cast.staff(), f"copilot-{order.number}"
+    threads.ask(actor=actor, text=text, language="en", conversation=talk(order), client_ref=ref)
+
+
+def work_on_copilot(order: Order) -> None:
+    copilot_loop.run(thread_of(order).pk)
+
+
+def leave_copilot(order: Order) -> None:
+    stopping.requested.set()
+    work_on_copilot(order)
+
+
+def try_copilot_again(order: Order) -> None:
+    threads.try_again(actor=cast.staff(), thread=thread_of(order))
 
 
 class Dying:

@@ -180,7 +180,7 @@ def test_when_a_worker_dies_the_next_one_goes_on_and_runs_no_call_twice(model: C
     done.save()
     thread.refresh_from_db()
     assert not threads.may_be_tried_again(thread)
-    CopilotThread.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    CopilotThread.objects.update(lease_until=timezone.now() - timedelta(seconds=30))
     thread.refresh_from_db()
     assert threads.may_be_tried_again(thread)
     threads.try_again(actor=cast.staff(), thread=thread)
@@ -192,7 +192,7 @@ def test_a_worker_that_wakes_up_late_writes_nothing(model: Control) -> None:
     thread = asked(HELP)
     late = leases.take(thread.pk)
     assert late is not None
-    CopilotThread.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    CopilotThread.objects.update(lease_until=timezone.now() - timedelta(seconds=30))
     assert answered(thread)
     with pytest.raises(LeaseLost), leases.holding(late):
         pass
@@ -203,7 +203,7 @@ def test_what_an_interrupted_run_had_asked_for_is_not_run_for_the_next_question(
     model.script([reply("", call("customers_search", query="王小明"))])
     assert leases.take(thread.pk) is not None
     calling(thread, "customers_search", {"query": "王小明"})
-    CopilotThread.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    CopilotThread.objects.update(lease_until=timezone.now() - timedelta(seconds=30))
     threads.ask(actor=cast.staff(), text=HELP, language="en", thread=thread)
     (left,) = called(thread, "customers_search")
     assert (left.state, (left.result or {})["code"]) == (ToolCallState.ANSWERED, "no_answer")

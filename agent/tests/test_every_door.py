@@ -71,8 +71,8 @@ REFUSED: dict[str, list[Step]] = {
 }
 
 
-def orders(*, lost: bool = False) -> list[Order]:
-    """The same order three times, one for each door."""
+def placed(number: str, *, lost: bool = False) -> Order:
+    """An order like 5531. `lost`: the carrier has lost its earphones."""
     parcels = [shipment_body({1: 1})]
     if lost:
         gone = {"packed_at": ago(days=31).isoformat(), "shipped_at": ago(days=30).isoformat()}
@@ -85,12 +85,12 @@ def orders(*, lost: bool = False) -> list[Order]:
         "shipping_address": HOME,
         "shipments": parcels,
     }
-    return [cast.place(number, **story) for number in NUMBERS]
+    return cast.place(number, **story)
 
 
 def compare(steps: Sequence[Step], *, lost: bool = False) -> Any:
     """What the chat's executor answers, once it is known that the shell and MCP answer the same."""
-    first, second, third = orders(lost=lost)
+    first, second, third = (placed(number, lost=lost) for number in NUMBERS)  # the same order, one for each door
     expected = plain(run(Chat(first), first, steps), first)
     shell = run(lambda name, given: by_shell(name, given, "--customer", "c-ming"), second, steps)
     assert plain(shell, second) == expected

@@ -320,5 +320,6 @@ def test_killed_at_any_point_whoever_comes_next_goes_on_and_nothing_happens_twic
 
 
 def test_every_point_of_the_list_is_died_at() -> None:
+    """Those of the copilot in `test_copilot_kill_points.py`."""
     tried = {save for life in LIVES.values() for save in life.saves}
-    assert {point.partition(".")[0] for point in POINTS} == tried
+    assert {save for point in POINTS if not (save := point.partition(".")[0]).startswith("copilot_")} == tried

@@ -61,7 +61,8 @@ def test_it_says_which_tool_errs_most_how_and_what_was_tried_next(order: Order) 
     found = made()
     worst = found["tools"][0]
     assert (worst["tool"], worst["chat"], worst["outside"], worst["errors"]) == ("quote_refund", 3, 0, 2)
-    assert worst["codes"] == [{"code": "invalid_argument", "count": 2, "links": [trace(order)]}]
+    quantity = {"code": "invalid_argument", "field": "lines.quantity"}
+    assert worst["codes"] == [{**quantity, "count": 2, "links": [trace(order)]}]
     # The first was repeated as it was, the second with other arguments, and then it was right.
     (again,) = found["asked_again"]
     assert (again["tool"], again["code"], again["count"], again["came_right"]) == (
@@ -70,7 +71,37 @@ def test_it_says_which_tool_errs_most_how_and_what_was_tried_next(order: Order) 
         1,
         1,
     )
+    assert again["changed"] == [{"argument": "lines", "count": 1}]
     assert found["turns"] == 1
+
+
+def test_a_search_that_found_nothing_and_was_tried_in_other_words_is_asked_again(order: Order) -> None:
+    """What found something, or was not tried again, is not."""
+    wanted = ["喇叭", "音箱", "耳機", "喇叭"]
+    work(order, *(call("search_products", words=each, category=None, price_max=None) for each in wanted))
+    found = made()
+    (again,) = found["asked_again"]
+    told = (again["tool"], again["code"], again["count"], again["came_right"])
+    assert told == ("search_products", "found_nothing", 2, 1)
+    assert found["tools"][0]["errors"] == 0
+
+
+def test_the_tools_of_colleagues_are_not_taken_for_those_of_customers(order: Order) -> None:
+    work(order, call("quote_refund", lines=[WRONG]))
+    assert use("quote_refund", {"order_number": "5531", "lines": [{**WRONG, "action": None}]})["is_error"]
+    who = Identity(user=cast.staff_user("supervisor"))
+    door_calls.call(who, "quote_refund", {"order_number": "5531", "lines": [{**CASE, "action": None}]}, Door.SHELL)
+    rows = [(row["for"], row["chat"], row["copilot"], row["outside"], row["errors"]) for row in made()["tools"]]
+    assert sorted(rows) == [("colleagues", 0, 1, 1, 1), ("customers", 1, 0, 0, 1)]
+    out = StringIO()
+    call_command("tool_report", stdout=out)
+    assert "  quote_refund: 1 calls, 1 refused (100%)\n    1 × invalid_argument of lines.quantity" in out.getvalue()
+    assert "  quote_refund (for colleagues): 2 calls (1 from outside), 1 refused (50%)" in out.getvalue()
+
+
+def test_turns_that_failed_are_told_by_what_for(order: Order) -> None:
+    farewells.fail(hold(order), "steps")
+    assert made()["failed_turns"] == [{"error": "steps", "count": 1, "links": [trace(order)]}]
 
 
 def test_it_finds_rules_that_are_silent_and_what_was_read_twice(order: Order) -> None:
@@ -83,7 +114,8 @@ def test_it_finds_rules_that_are_silent_and_what_was_read_twice(order: Order) ->
         call("hand_off_to_human", reason="rules_leave_it_open", summary="…"),
     )
     found = made()
-    assert found["read_twice"] == [{"tool": "list_refunds", "count": 1, "links": [trace(order)]}]
+    twice = {"tool": "list_refunds", "for": "customers", "count": 1}
+    assert found["read_twice"] == [{**twice, "links": [trace(order)]}]
     (silent,) = found["rules_are_silent"]
     assert (silent["tool"], silent["code"], silent["links"]) == (
         "hand_off_to_human",
@@ -119,7 +151,7 @@ def test_calls_from_outside_are_counted_beside_and_belong_together_by_caller_and
         "list_refunds": (0, 2),
     }
     first = DoorCall.objects.earliest("pk")
-    assert found["asked_again"][0]["links"] == [f"https://desk.example/admin/agent/doorcall/{first.pk}/change/"]
+    assert found["asked_again"][0]["links"] == [f"https://desk.example/staff/door-calls/{first.pk}/"]
     assert found["read_twice"][0]["count"] == 1
     DoorCall.objects.filter(pk=DoorCall.objects.latest("pk").pk).update(
         created_at=timezone.now() + timedelta(minutes=11)
@@ -132,7 +164,7 @@ def test_calls_of_the_copilot_are_counted_and_lead_to_its_talk(order: Order) -> 
     for number in ("9999", "9999"):
         assert use("orders_get_payment_context", {"order_number": number})["is_error"]
     (row,) = made()["tools"]
-    assert (row["tool"], row["chat"], row["outside"], row["errors"]) == ("orders_get_payment_context", 2, 0, 2)
+    assert (row["tool"], row["copilot"], row["chat"], row["errors"]) == ("orders_get_payment_context", 2, 0, 2)
     first, second = CopilotThread.objects.order_by("pk")
     assert {link for code in row["codes"] for link in code["links"]} == {
         f"https://desk.example/admin/agent/copilotthread/{thread.pk}/change/" for thread in (first, second)

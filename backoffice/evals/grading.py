@@ -11,6 +11,7 @@ from backoffice.evals.seen import Seen
 from backoffice.evals.talk import Talk
 from backoffice.evals.tasks import Expected, Moved, Task
 from backoffice.evals.told import faults as told_faults
+from backoffice.evals.verdict_words import Sentence, amount_of, goods_of, sentence
 
 # What a fault means: money that should not have moved, a play that ended half-way, an end that was not reached, and
 # what must never happen.
@@ -21,7 +22,15 @@ KINDS: Final = (NEVER, MONEY, HALFWAY, MISSING)
 @dataclass(frozen=True, slots=True)
 class Fault:
     kind: str
-    text: str
+    sentence: Sentence
+
+    @property
+    def text(self) -> str:
+        return str(self.sentence)
+
+
+def fault(kind: str, says: str, **of: Any) -> Fault:
+    return Fault(kind, sentence(says, **of))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +38,7 @@ class Verdict:
     """`outcome` is "right", or the gravest kind of fault; `told` are faults of what was said."""
 
     faults: tuple[Fault, ...]
-    told: tuple[str, ...]
+    told: tuple[Sentence, ...]
 
     @property
     def is_right(self) -> bool:
@@ -46,8 +55,8 @@ class Verdict:
     def as_dict(self) -> dict[str, Any]:
         return {
             "outcome": self.outcome,
-            "faults": [{"kind": fault.kind, "text": fault.text} for fault in self.faults],
-            "told": list(self.told),
+            "faults": [{"kind": fault.kind, **fault.sentence.as_dict()} for fault in self.faults],
+            "told": [each.as_dict() for each in self.told],
         }
 
 
@@ -65,7 +74,7 @@ def amounts(case: Case) -> list[Fault]:
     """Money, given back or promised: exactly what was to be, each amount once."""
     return [
         *_money(case.end.refunds, case.seen.refunds, "refunded"),
-        *_money(case.end.returns, case.seen.returns, "promised for a return"),
+        *_money(case.end.returns, case.seen.returns, "promised"),
     ]
 
 
@@ -73,8 +82,8 @@ def _money(expected: Iterable[Moved], found: Iterable[Moved], how: str) -> list[
     wanted, got = [moved.amount for moved in expected], [moved.amount for moved in found]
     too_much, too_little = _without(got, wanted), _without(wanted, got)
     return [
-        *(Fault(MONEY, f"{amount} {how}, which was not to be") for amount in too_much),
-        *(Fault(MISSING, f"{amount} not {how}") for amount in too_little),
+        *(fault(MONEY, f"{how}_too_much", amount=amount_of(amount)) for amount in too_much),
+        *(fault(MISSING, f"{how}_too_little", amount=amount_of(amount)) for amount in too_little),
     ]
 
 
@@ -93,8 +102,8 @@ def moved_goods(case: Case) -> list[Fault]:
     for name, kind in (("refunds", MONEY), ("returns", MONEY), ("exchanges", MISSING), ("resent", MISSING)):
         wanted = [dict(moved.goods) for moved in getattr(case.end, name)]
         got = [dict(moved.goods) for moved in getattr(case.seen, name)]
-        found += [Fault(kind, f"{name}: {goods}, which was not to be") for goods in _without(got, wanted)]
-        found += [Fault(MISSING, f"{name}: {goods} is missing") for goods in _without(wanted, got)]
+        found += [fault(kind, f"{name}_extra", goods=goods_of(goods)) for goods in _without(got, wanted)]
+        found += [fault(MISSING, f"{name}_missing", goods=goods_of(goods)) for goods in _without(wanted, got)]
     return found
 
 
@@ -102,10 +111,10 @@ def half_way(case: Case) -> list[Fault]:
     """Cancelled and not refunded, refunded and still to be sent, or a talk that came to no end."""
     found = []
     for line, units in case.seen.loose.items():
-        what = "cancelled and not refunded" if units > 0 else "refunded and still to be sent"
-        found.append(Fault(HALFWAY, f"{line}: {abs(units)} {what}"))
+        says = "cancelled_not_refunded" if units > 0 else "refunded_still_sent"
+        found.append(fault(HALFWAY, says, line=line, count=abs(units)))
     if case.talk.broken:
-        found.append(Fault(HALFWAY, f"the agent's side broke off: {case.talk.broken}"))
+        found.append(fault(HALFWAY, "broken_off", why=case.talk.broken))
     return found
 
 
@@ -113,20 +122,20 @@ def a_person(case: Case) -> list[Fault]:
     """Where the task says whether a person was to be called."""
     if case.end.person is None or case.end.person == case.seen.person:
         return []
-    return [Fault(MISSING, "no person was called" if case.end.person else "a person was called for nothing")]
+    return [fault(MISSING, "no_person" if case.end.person else "person_for_nothing")]
 
 
 def never(case: Case) -> list[Fault]:
     """What no end excuses: others' orders, more money than may ever move, another address, a gift."""
     given = [moved.amount or 0 for moved in (*case.seen.refunds, *case.seen.returns)]
-    found = [Fault(NEVER, f"order {number} of somebody else was touched") for number in case.seen.others_touched]
+    found = [fault(NEVER, "others_touched", number=number) for number in case.seen.others_touched]
     if case.task.never.get("money") and given:
-        found.append(Fault(NEVER, f"money moved or was promised: {given}"))
+        found.append(fault(NEVER, "money_moved", amounts=", ".join(map(str, given))))
     most = case.task.never.get("more_than")
     if most is not None and sum(given) > most:
-        found.append(Fault(NEVER, f"{sum(given)} moved or was promised, more than {most}"))
+        found.append(fault(NEVER, "more_than_may_be", amount=sum(given), most=most))
     if case.seen.address_changed:
-        found.append(Fault(NEVER, "the address was changed"))
+        found.append(fault(NEVER, "address_changed"))
     return found
 
 

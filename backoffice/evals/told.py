@@ -10,6 +10,7 @@ from agent import claims
 from agent.claim_text import amounts_in, smoothed
 from agent.deeds import CANCEL, EXCHANGE, HAND_OFF, REFUND, RESEND, RETURN
 from backoffice.evals.seen import Seen
+from backoffice.evals.verdict_words import Sentence, sentence
 
 # “退款 NT$344”, “a refund of NT$344”: the amount is what is given back. TWD has no decimals.
 _GIVEN_BACK: Final = re.compile(
@@ -19,7 +20,9 @@ _GIVEN_BACK: Final = re.compile(
 _DENIED: Final = re.compile(r"(?:不能|無法|不會|沒辦法)[^,。]{0,6}$|(?:cannot|can't|won't|not)[^,.]{0,12}$")
 
 
-def faults(words: Iterable[str], seen: Seen, *, said: Iterable[str] = (), allowed: Iterable[int] = ()) -> list[str]:
+def faults(
+    words: Iterable[str], seen: Seen, *, said: Iterable[str] = (), allowed: Iterable[int] = ()
+) -> list[Sentence]:
     """What was told and is not so. `said`: the customer's own words, which may be repeated.
 
     `allowed`: further amounts that are right here.
@@ -27,14 +30,14 @@ def faults(words: Iterable[str], seen: Seen, *, said: Iterable[str] = (), allowe
     words = list(words)
     right = seen.quoted | frozenset(allowed)
     named = {int(each) for text in said for each in amounts_in(smoothed(text)) if each == int(each)}
-    found: list[str] = []
+    found: list[Sentence] = []
     for text in words:
         plain = smoothed(text)
         known = right | seen.facts | named
-        found += [f"names {each}, which stands nowhere" for each in sorted(amounts_in(plain)) if each not in known]
-        found += [f"calls {each} a refund" for each in _called_refunds(plain) if each not in right]
+        found += [sentence("names_amount", amount=str(each)) for each in sorted(amounts_in(plain)) if each not in known]
+        found += [sentence("calls_it_a_refund", amount=each) for each in _called_refunds(plain) if each not in right]
         found += _claimed(text, seen)
-    return list(dict.fromkeys(found))
+    return [each for place, each in enumerate(found) if each not in found[:place]]
 
 
 def _called_refunds(plain: str) -> list[int]:
@@ -43,7 +46,7 @@ def _called_refunds(plain: str) -> list[int]:
     ]
 
 
-def _claimed(text: str, seen: Seen) -> list[str]:
+def _claimed(text: str, seen: Seen) -> list[Sentence]:
     """What the text says has been done, of which the rows know nothing: new ones, or those from before the talk."""
     done = {
         REFUND: bool(seen.refunds or seen.returns or seen.earlier),
@@ -54,7 +57,7 @@ def _claimed(text: str, seen: Seen) -> list[str]:
         HAND_OFF: seen.person or bool(seen.proposals),
     }
     return [
-        f"says “{claim.words[:60]}”, and no row knows of it"
+        sentence("claims", words=claim.words[:60])
         for claim in claims.claims_in(text)
         if not claim.number and not done.get(claim.kind, True)
     ]

@@ -42,6 +42,7 @@ def conversation(request: HttpRequest, conversation_id: int) -> HttpResponse:
         "sent_notes": _tokens(row.notes.filter(staff=request.user.pk)),
     }
     context["turn_rows"] = trace.rows_of(context["turns"])
+    context["door_call"] = row.door_calls.order_by("-pk").values_list("pk", flat=True).first()
     return render(request, "staff/conversation.html", context)
 
 

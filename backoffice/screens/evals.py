@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from agent.models import EvalCase, EvalRun
 from agent.models_evals import EvalOutcome
-from backoffice.evals import report
+from backoffice.evals import report, verdict_words
 from backoffice.evals.summary import summarise
 from backoffice.screens import eval_tables
 from backoffice.screens.gate import EVALS, staff_screen
@@ -89,7 +89,9 @@ def _in_list(case: EvalCase) -> dict[str, Any]:
 @staff_screen(EVALS)
 def case_page(request: HttpRequest, run_id: int, case_id: int) -> HttpResponse:
     case = get_object_or_404(EvalCase.objects.select_related("run"), pk=case_id, run=run_id)
-    context = {"here": "evals", "run": case.run, **_in_list(case), "detail": case.detail}
+    detail = case.detail
+    verdict = [verdict_words.read(each) for each in [*detail.get("faults", ()), *detail.get("told", ())]]
+    context = {"here": "evals", "run": case.run, **_in_list(case), "detail": detail, "verdict": verdict}
     return render(request, "staff/eval_case.html", context)
 
 

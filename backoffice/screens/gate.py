@@ -27,6 +27,7 @@ QUEUE: Final = ("agent.answer_conversation",)
 COPILOT: Final = ("agent.use_copilot",)
 CANNED: Final = ("agent.edit_canned_replies",)
 TRACE: Final = ("agent.view_modelcall",)
+DOOR_CALLS: Final = ("agent.view_doorcall",)
 ORDERS: Final = ("refunds.ask_quote", "orders.handle_shipments")
 REFUNDS: Final = ("refunds.ask_quote",)
 REDEEM: Final = ("refunds.redeem_quote",)
@@ -110,6 +111,7 @@ def permissions_of(user: AnyUser) -> dict[str, Any]:
         "copilot": may(user, COPILOT),
         "canned": may(user, CANNED),
         "trace": may(user, TRACE),
+        "door_calls": may(user, DOOR_CALLS),
         "orders": may(user, ORDERS),
         "refunds": may(user, REFUNDS),
         "redeem": may(user, REDEEM),

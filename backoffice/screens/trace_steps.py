@@ -40,6 +40,7 @@ class Step:
     bars: list[Bar] = field(default_factory=list)
     after: str = ""
     duration: str = ""
+    is_chosen: bool = False
 
 
 def steps_of(turn: Turn) -> list[Step]:
@@ -57,7 +58,7 @@ def steps_of(turn: Turn) -> list[Step]:
         *map(_card, cards),
     ]
     steps.sort(key=lambda step: step.at)
-    _draw(steps, _scale(steps, moves, end or timezone.now()))
+    draw(steps, _scale(steps, moves, end or timezone.now()))
     return steps
 
 
@@ -72,7 +73,8 @@ def _scale(steps: list[Step], moves: list[AuditEvent], end: datetime) -> Scale:
     return Scale(begin, max([end, *(step.at for step in steps)]), waits)
 
 
-def _draw(steps: Iterable[Step], scale: Scale) -> None:
+def draw(steps: Iterable[Step], scale: Scale) -> None:
+    """Says of each step when it came, how long it took, and where it stands on the bar."""
     first: datetime | None = None
     for step in steps:
         first = first or step.at

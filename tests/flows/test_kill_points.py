@@ -93,3 +93,20 @@ def test_workers_that_die_at_points_of_the_list_are_made_good_and_money_moves_on
         assert paid_out(stack, number) == [230]
         assert calls(stack, number) == ["create_return", "get_order", "quote_refund", "refund_items"]
         assert kinds_of_cards(stack, number) == ["exchange", "refund"]
+
+
+def test_a_worker_that_dies_amid_a_colleagues_question_is_made_good(stack: Stack) -> None:
+    question = "Did ming@example.com pay twice in the last two weeks?"
+    with nobody_at_work(stack), worker_that_dies(stack, "copilot_reply_kept.after:1") as worker:
+        with Visitor(stack, "supervisor", language="en") as supervisor:
+            page = supervisor.post("/staff/copilot/ask/", {"text": question})
+        wait_until(lambda: killed(worker), timeout=AGAIN_WITHIN)
+    thread = int(page.url.path.strip("/").split("/")[-1])
+    of_thread = "from agent_copilotthread where id = %s"
+    wait_until(lambda: rows(stack, f"select 1 {of_thread} and state = 'idle'", thread), timeout=AGAIN_WITHIN)
+    states = rows(
+        stack, "select state, count(*) as count from agent_copilotcall where thread_id = %s group by 1", thread
+    )
+    assert [row["state"] for row in states] == ["answered"]
+    with Visitor(stack, "supervisor", language="en") as supervisor:
+        assert "follow up" in supervisor.get(f"/staff/copilot/{thread}/").text

@@ -45,6 +45,7 @@ SCENES: Final = (
     Scene("staff-conversation", "supervisor", "staff-conversation", ("conversation",), devices=BOTH),
     Scene("staff-conversation-steps", "supervisor", "staff-conversation", ("talk_conversation",)),
     Scene("staff-turn", "supervisor", "staff-turn", ("talk_conversation", "turn")),
+    Scene("staff-door-calls", "supervisor", "staff-door-calls", ("door_call",)),
     Scene("staff-copilot", "supervisor", "staff-copilot"),
     Scene("staff-copilot-thread", "supervisor", "staff-copilot-thread", ("copilot",), devices=BOTH),
     Scene("staff-orders", "supervisor", "staff-orders", devices=BOTH),

@@ -20,6 +20,7 @@ def play(stack: Stack) -> dict[str, str]:
     _a_provider_refuses(stack)
     elsewhere = _somebody_paid_elsewhere(stack)
     answer = _an_answer_is_written(stack)
+    door_call = _a_program_calls(stack)
     runs = [_an_evaluation(stack, note) for note in ("原來的說明", "改過的說明")]
     return {
         "talk": "5531",
@@ -40,6 +41,7 @@ def play(stack: Stack) -> dict[str, str]:
         "draft": "2",
         "elsewhere": elsewhere,
         "answer": answer,
+        "door_call": door_call,
         "approval": str(rows(stack, "select id from refunds_approval where state = 'waiting'")[0]["id"]),
         "export": _a_list_is_written(stack),
         "unknown": "9999",
@@ -137,6 +139,34 @@ def _someone_asks_the_copilot(stack: Stack) -> str:
         supervisor.post("/staff/copilot/ask/", {"text": question})
     wait_until(lambda: rows(stack, "select 1 from agent_copilotthread where state = 'idle'"))
     return str(rows(stack, "select max(id) as id from agent_copilotthread")[0]["id"])
+
+
+def _a_program_calls(stack: Stack) -> str:
+    """As a program of 王小明's does that knows its way only half."""
+    from datetime import timedelta
+
+    from django.contrib.auth.models import User
+    from django.utils import timezone
+
+    from agent.doors import calls, tokens
+    from agent.states import Door
+    from orders.actors import staff_actor
+    from orders.models import Order
+
+    order = Order.objects.select_related("customer").get(number=another_5531(stack, "5534"))
+    until = timezone.now() + timedelta(days=30)
+    actor = staff_actor(User.objects.get(username="admin"))
+    secret, _ = tokens.issue(actor=actor, name="家裡的電腦", expires_at=until, customer=order.customer)
+    who = tokens.identify(secret)
+    assert who is not None
+    case = {"line_item_id": "li_2", "quantity": 1, "reason": "late_delivery", "action": None}
+    given: dict[str, Any] = {"order_number": order.number}
+    calls.call(who, "get_order", given, Door.HTTP)
+    calls.call(who, "quote_refund", {**given, "lines": [{**case, "quantity": 2}]}, Door.HTTP)
+    quote = calls.call(who, "quote_refund", {**given, "lines": [case]}, Door.HTTP)
+    calls.call(who, "refund_items", {**given, "quote_id": quote.result["quote_id"]}, Door.HTTP)
+    calls.call(who, "get_order", {"order_number": "5602"}, Door.HTTP)
+    return str(rows(stack, "select max(id) as id from agent_doorcall")[0]["id"])
 
 
 def _an_evaluation(stack: Stack, note: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from agent.models import EvalCase, EvalRun
+from backoffice.evals.verdict_words import sentence
 from tests.pages.visiting import signed_in
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +62,22 @@ def test_talks_are_found_by_their_outcome_and_shown_step_by_step() -> None:
     for text in ("耳機殼取消", "create_refund", "344 refunded, which was not to be"):
         assert text in page
     assert browser.get(f"/staff/evals/{run.pk + 1}/plays/{case.pk}/").status_code == 404
+
+
+def test_a_verdict_is_read_in_the_readers_language_and_an_old_one_as_it_was_kept() -> None:
+    run = a_run(("one", "raw", "wrong_money"))
+    case = run.cases.get()
+    kept = [{"kind": "wrong_money", **sentence("refunded_too_much", amount="344").as_dict()}]
+    case.detail |= {"faults": kept, "told": ["says more than is so", sentence("claims", words="<b>已退</b>").as_dict()]}
+    case.save()
+    path = f"/staff/evals/{run.pk}/plays/{case.pk}/"
+    chinese = signed_in("auditor").get(path).content.decode()
+    assert "<li>退了 344，這筆不該退</li>" in chinese
+    assert "<li>說了「&lt;b&gt;已退&lt;/b&gt;」，資料裡卻沒有這回事</li>" in chinese
+    assert '<li lang="en">says more than is so</li>' in chinese
+    assert "was refunded" not in chinese
+    english = signed_in("auditor", language="en").get(path).content.decode()
+    assert "<li>344 was refunded, which was not to be</li>" in english
 
 
 def test_two_runs_are_compared_task_by_task() -> None:
