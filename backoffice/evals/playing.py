@@ -13,6 +13,7 @@ from backoffice.evals.raw import RawDesk
 from backoffice.evals.talk import Talk
 from backoffice.evals.tasks import Task
 from backoffice.evals.toolsets import OURS, RAW_WITH_RULE
+from backoffice.evals.verdict_words import goods_of
 from backoffice.evals.world import World
 
 # How requests end that say nothing about an interface: the model was not there, or would not have us.
@@ -91,10 +92,11 @@ def _with_raw_calls(task: Task, world: World, talk: Talk, *, with_rule: bool) ->
 def _beside_the_talk(kind: str, value: Any, world: World, talk: Talk) -> None:
     if kind == "warehouse":
         world.warehouse(value)
-        talk.add("world", f"the warehouse packs {value['packs']}")
+        goods = goods_of({f"li_{position}": count for position, count in value["packs"].items()})
+        talk.add("world", f"The warehouse packs {goods}.", name="packs", input={"goods": goods})
     elif kind == "time":
         world.time_passes()
-        talk.add("world", "time passes; every quote and card has run out")
+        talk.add("world", "Time passes: every quote and card has run out.", name="time")
 
 
 def _counts(talk: Talk) -> dict[str, Any]:

@@ -64,6 +64,16 @@ def test_talks_are_found_by_their_outcome_and_shown_step_by_step() -> None:
     assert browser.get(f"/staff/evals/{run.pk + 1}/plays/{case.pk}/").status_code == 404
 
 
+def test_what_happened_beside_the_talk_is_told_in_the_readers_language() -> None:
+    case = a_run(("one", "task", "right")).cases.get()
+    packs = {"who": "world", "text": "The warehouse packs.", "name": "packs", "input": {"goods": "li_2 × 1"}}
+    case.detail["talk"] = [packs, {"who": "world", "text": "time", "name": "time"}, {"who": "world", "text": "kept so"}]
+    case.save()
+    page = signed_in("auditor").get(f"/staff/evals/{case.run_id}/plays/{case.pk}/").content.decode()
+    for text in ("倉庫開始包裝 li_2 × 1。", "時間過去了", "kept so"):
+        assert text in page
+
+
 def test_a_verdict_is_read_in_the_readers_language_and_an_old_one_as_it_was_kept() -> None:
     run = a_run(("one", "raw", "wrong_money"))
     case = run.cases.get()
