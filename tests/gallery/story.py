@@ -3,6 +3,7 @@
 from typing import Any
 
 from backoffice.local.stack import Stack
+from tests.browser import decisions_for_tests as decisions
 from tests.browser.orders_for_tests import another_5531
 from tests.flows.chat import confirm, open_refund_card, refund_of, say
 from tests.stack import Visitor, rows, wait_until
@@ -19,6 +20,7 @@ def play(stack: Stack) -> dict[str, str]:
     _a_second_person_is_needed(stack)
     _a_provider_refuses(stack)
     elsewhere = _somebody_paid_elsewhere(stack)
+    failed = decisions.failed_after_it_was_paid(stack, "5534")
     answer = _an_answer_is_written(stack)
     runs = [_an_evaluation(stack, note) for note in ("原來的說明", "改過的說明")]
     return {
@@ -40,6 +42,12 @@ def play(stack: Stack) -> dict[str, str]:
         "draft": "2",
         "elsewhere": elsewhere,
         "answer": answer,
+        "refused": str(rows(stack, "select id from refunds_refund where state = 'failed'")[0]["id"]),
+        "failed": failed,
+        "alert": decisions.alert(stack, "5616"),
+        "replacement": decisions.replacement(stack, "5535"),
+        "to_come": decisions.rules_to_come(stack, "CNY"),
+        "other_currency": "CNY",
         "approval": str(rows(stack, "select id from refunds_approval where state = 'waiting'")[0]["id"]),
         "export": _a_list_is_written(stack),
         "unknown": "9999",
