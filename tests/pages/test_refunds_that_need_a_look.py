@@ -45,10 +45,16 @@ def test_it_is_listed_and_counted_on_every_staff_page(name: str) -> None:
     assert "金流商已拒絕 NT$230，這筆錢尚未退出" in page
 
 
-def test_it_stands_above_the_approvals_too() -> None:
+def test_it_is_counted_above_the_approvals_and_shown_in_its_own_list_alone() -> None:
+    supervisor = signed_in("supervisor", language="en")
+    assert "needs a look" not in text_of(supervisor.get("/staff/approvals/"))
     refund = refused(cast.order_5531(), (2, 1, "late_delivery"))
-    page = text_of(signed_in("supervisor").get("/staff/approvals/"))
-    assert page.index(refund.pk) < page.index("目前沒有待核准的退款")
+    page = text_of(supervisor.get("/staff/approvals/"))
+    assert "1 matter of money needs a look." in page
+    assert refund.pk not in page
+    assert "needs a look." not in text_of(supervisor.get("/staff/approvals/?all=1"))
+    refused(cast.place("9104"), (1, 1, "changed_mind"))
+    assert "2 matters of money need a look." in text_of(supervisor.get("/staff/approvals/"))
 
 
 def test_an_empty_list_says_what_would_be_there() -> None:
