@@ -3,8 +3,9 @@
 from typing import Any
 
 from backoffice.local.stack import Stack
+from orders.tests.factories import FREE_DELIVERY, line_body, shipment_body
 from tests.browser import decisions_for_tests as decisions
-from tests.browser.orders_for_tests import another_5531
+from tests.browser.orders_for_tests import another_5531, order_of_ming
 from tests.flows.chat import confirm, open_refund_card, refund_of, say
 from tests.stack import Visitor, rows, wait_until
 
@@ -28,6 +29,7 @@ def play(stack: Stack) -> dict[str, str]:
         "talk_conversation": _conversation(stack, "5531"),
         "turn": _turn(stack, "5531"),
         "conversation": _conversation(stack, "5540"),
+        "lost_conversation": _someone_has_lost_goods(stack),
         "refunded": REFUNDED,
         "refund": str(rows(stack, "select id from refunds_refund where amount = 230 limit 1")[0]["id"]),
         "return_order": "5602",
@@ -86,6 +88,16 @@ def _someone_asks_for_a_person(stack: Stack) -> None:
     with Visitor(stack, "ming") as ming:
         say(ming, "5540", "包裹什麼時候到？我想找真人客服")
     wait_until(lambda: rows(stack, "select 1 from agent_conversation where needs_person"))
+
+
+def _someone_has_lost_goods(stack: Stack) -> str:
+    """Socks that the carrier has lost, and a hat that is not packed yet: both can be offered anew."""
+    lines = [line_body(1, "羊毛襪", 500), line_body(2, "毛帽", 600)]
+    lost = [shipment_body({1: 1}, state="lost")]
+    number = order_of_ming(stack, "5536", lines=lines, shipments=lost, shipping=FREE_DELIVERY)
+    with Visitor(stack, "ming") as ming:
+        say(ming, number, "襪子一直沒有收到，我想找真人客服")
+    return _conversation(stack, number)
 
 
 def _someone_returns(stack: Stack) -> str:
