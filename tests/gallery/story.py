@@ -3,7 +3,7 @@
 from typing import Any
 
 from backoffice.local.stack import Stack
-from orders.tests.factories import FREE_DELIVERY, line_body, shipment_body
+from orders.tests.factories import FREE_DELIVERY, line_body, payment_body, shipment_body
 from tests.browser import decisions_for_tests as decisions
 from tests.browser.orders_for_tests import another_5531, order_of_ming
 from tests.flows.chat import confirm, open_refund_card, refund_of, say
@@ -94,7 +94,8 @@ def _someone_has_lost_goods(stack: Stack) -> str:
     """Socks that the carrier has lost, and a hat that is not packed yet: both can be offered anew."""
     lines = [line_body(1, "羊毛襪", 500), line_body(2, "毛帽", 600)]
     lost = [shipment_body({1: 1}, state="lost")]
-    number = order_of_ming(stack, "5536", lines=lines, shipments=lost, shipping=FREE_DELIVERY)
+    paid = [payment_body(1180)]
+    number = order_of_ming(stack, "5536", lines=lines, shipments=lost, shipping=FREE_DELIVERY, payments=paid)
     with Visitor(stack, "ming") as ming:
         say(ming, number, "襪子一直沒有收到，我想找真人客服")
     return _conversation(stack, number)
