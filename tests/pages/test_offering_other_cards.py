@@ -3,10 +3,13 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 
+from agent import offers
 from agent.models import Card, Conversation
-from agent.states import CardState
+from agent.states import CardKind, CardState
+from orders.actors import NotAllowed, staff_actor
 from orders.models import AuditEvent, Order
 from orders.tests import cast
 from orders.tests.factories import FREE_DELIVERY, shipment_body
@@ -24,6 +27,7 @@ ADDRESS = {
     "street": "和平東路一段 1 號 3 樓",
 }
 SOCKS = {"pick": "li_1.exchange", "quantity.li_1.exchange": "1", "reason.li_1.exchange": "defective"}
+SOCKS_LINE = {"line_item_id": "li_1", "quantity": 1, "reason": "defective"}
 LOST = {"pick": "li_1.resend", "quantity.li_1.resend": "1"}
 
 
@@ -139,3 +143,25 @@ def test_a_colleagues_conversation_and_one_that_is_over_get_no_card() -> None:
     answer = signed_in("supervisor").post(address, LOST)
     assert (answer.status_code, Card.objects.count()) == (409, 0)
     assert address not in text_of(staff.get(f"/staff/conversations/{talk.pk}/"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked"), [(CardKind.EXCHANGE, [SOCKS_LINE]), (CardKind.RESEND, []), (CardKind.ADDRESS, ADDRESS)]
+)
+def test_whoever_answers_but_may_not_quote_or_change_an_address_offers_none(kind: CardKind, asked: Any) -> None:
+    talk = said(delivered())
+    user = cast.staff_user("warehouse")
+    seen = Permission.objects.filter(codename__in=["answer_conversation", "view_conversation"])
+    user.user_permissions.add(*seen.filter(content_type__app_label="agent"))
+    actor = staff_actor(User.objects.get(pk=user.pk))
+    with pytest.raises(NotAllowed):
+        offers.put_up(conversation=talk, actor=actor, kind=kind, asked=asked)
+    browser = signed_in("staff")
+    browser.force_login(User.objects.get(pk=user.pk))
+    assert browser.get(f"/staff/conversations/{talk.pk}/").status_code == 200
+    assert browser.get(form_of(talk, kind)).status_code == 403
+
+
+def test_who_answers_stands_above_the_talk_and_its_form() -> None:
+    page = text_of(signed_in("staff").get(f"/staff/conversations/{said(delivered()).pk}/"))
+    assert page.index('id="who"') < page.index('id="log"') < page.index('id="answer"') < page.index('id="about"')
