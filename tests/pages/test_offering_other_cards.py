@@ -119,6 +119,9 @@ def test_a_card_is_in_the_customers_language_and_its_refusal_in_the_colleagues()
     assert "超過" in why, why
     post(staff, form_of(talk, "exchange"), SOCKS)
     assert Card.objects.get().payload["button"] == "Confirm exchange"
+    elsewhere = said(cast.place("9404", shipping=FREE_DELIVERY), "hello", language="en")
+    post(staff, form_of(elsewhere, "address"), ADDRESS)
+    assert Card.objects.get(kind=CardKind.ADDRESS).payload["places"][-1]["label"] == "New address"
 
 
 @pytest.mark.parametrize("kind", ["exchange", "resend", "address"])
