@@ -42,6 +42,15 @@ def open_card(*, conversation: Conversation, call: ToolCall | None, spec: CardSp
     return card
 
 
+def waiting_like(conversation: Conversation, spec: CardSpec) -> Card | None:
+    """The open card that says just this. Whoever lost the answer asks again, and would put one beside the other."""
+    waiting = conversation.cards.filter(state=CardState.OPEN, kind=spec.kind, expires_at__gt=timezone.now())
+    for card in waiting.filter(quote=spec.quote) if spec.quote else waiting.filter(quote=None):
+        if all(card.payload.get(name) == value for name, value in spec.payload.items()):
+            return card
+    return None
+
+
 def _shown(card: Card) -> dict[str, Any]:
     """What the card says: title and button, and for a quote its goods, amount and reasons."""
     if card.quote is None:

@@ -1,21 +1,26 @@
-"""A person puts a quote on the customer's page, as a card without a tool call. It moves nothing: the customer's own
-press redeems the quote, by the same address and the same rules as a card of the assistant's.
+"""A person puts a quote, an exchange, lost goods or another address on the customer's page, as a card without a tool
+call. It moves nothing: the customer's own press does, by the same address and the same rules as for a card of the
+assistant's.
 """
 
 import secrets
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 
 from agent import cards, events, people
 from agent.models import Card, Conversation
 from agent.states import CardKind, ConversationState
+from agent.tools.address import address_card
+from agent.tools.ask import exchange_card
 from agent.tools.base import CardSpec
+from agent.tools.resend import resend_card
 from orders import audit
 from orders.actors import Actor
 from orders.errors import NotFound, Refusal
+from orders.models import Order
 from orders.money import format_money
 from refunds import quotes
 from refunds.choices import LineChoice
@@ -26,6 +31,17 @@ ASK: Final = "refunds.ask_quote"
 TOLD_MODEL: Final = (
     "A colleague has put a card on the customer's page: quote {quote}, {amount}. list_refunds says what became of it."
 )
+TOLD_OF_GOODS: Final = (
+    "A colleague has put a card on the customer's page: {kind}. It waits for the customer's press, and get_order says "
+    "what became of it."
+)
+Build = Callable[[Order, Any], CardSpec | None]
+# What is offered without a quote, who may, and what makes the card: the same as for the assistant's tools.
+WITHOUT_QUOTE: Final[Mapping[CardKind, tuple[str, Build]]] = {
+    CardKind.EXCHANGE: (ASK, exchange_card),
+    CardKind.RESEND: (ASK, resend_card),
+    CardKind.ADDRESS: ("orders.change_address", address_card),
+}
 
 
 def preview(*, conversation: Conversation, actor: Actor, choices: Sequence[LineChoice], form: str) -> RefundQuote:
@@ -73,15 +89,54 @@ def offer(*, conversation: Conversation, actor: Actor, quote_id: str) -> Card:
             conversation=locked, call=None, spec=CardSpec(kind=kind, quote=quote, expires_at=quote.expires_at)
         )
         amount = format_money(quote.amount, quote.currency)
-        _record(locked, actor, card, amount)
+        _record(locked, actor, card, quote_id=card.quote_id, amount=amount)
         told = TOLD_MODEL.format(quote=quote.pk, amount=amount)
         people.tell_model(locked, told, about=f"card {card.pk}", state=card.state)
         return card
 
 
-def _require_offerable(conversation: Conversation, quote: RefundQuote) -> None:
+def put_up(*, conversation: Conversation, actor: Actor, kind: CardKind, asked: Any) -> Card:
+    """Show a card without a quote on the customer's page: `asked` are the lines of an exchange or of lost goods, or the
+    fields of an address. The actor owns the conversation from then on.
+
+    While the same waits there, it is the same card. Raises `NotAllowed` and `Refusal`: whatever the customer's own
+    press would be refused for, and wrong_state for the address that the order has already.
+    """
+    actor.require_staff(people.PERMISSION)
+    permission, build = WITHOUT_QUOTE[kind]
+    actor.require(permission)
+    with events.writing(conversation.pk, "card_offered") as locked:
+        _require_conversation(locked)
+        spec = _in_the_customers_words(locked, lambda: build(locked.order, asked))
+        if spec is None:
+            raise Refusal("wrong_state", translate("The order goes to this address already."))
+        if known := cards.waiting_like(locked, spec):
+            return known
+        people.take_over(conversation=locked, actor=actor)
+        locked.refresh_from_db()
+        card = cards.open_card(conversation=locked, call=None, spec=spec)
+        _record(locked, actor, card, kind=kind, button=card.payload["button"])
+        people.tell_model(locked, TOLD_OF_GOODS.format(kind=kind), about=f"card {card.pk}", state=card.state)
+        return card
+
+
+def _in_the_customers_words(conversation: Conversation, build: Callable[[], CardSpec | None]) -> CardSpec | None:
+    """What the card says is in the conversation's language; why there is none is in that of whoever asked."""
+    with translation.override(conversation.language):
+        try:
+            return build()
+        except Refusal:
+            pass
+    return build()
+
+
+def _require_conversation(conversation: Conversation) -> None:
     if conversation.state == ConversationState.CLOSED:
         raise Refusal("conversation_closed", translate("This conversation is closed."))
+
+
+def _require_offerable(conversation: Conversation, quote: RefundQuote) -> None:
+    _require_conversation(conversation)
     if quote.state != QuoteState.OPEN or quote.expires_at <= timezone.now():
         raise Refusal(
             "quote_stale",
@@ -96,13 +151,13 @@ def _require_offerable(conversation: Conversation, quote: RefundQuote) -> None:
         )
 
 
-def _record(conversation: Conversation, actor: Actor, card: Card, amount: str) -> None:
+def _record(conversation: Conversation, actor: Actor, card: Card, **chosen: Any) -> None:
     audit.record(
         action="card.offered",
         actor=actor,
         subject_type="card",
         subject_id=card.pk,
         order_id=conversation.order_id,
-        chosen={"quote_id": card.quote_id, "amount": amount},
+        chosen=chosen,
         correlation={"conversation_id": conversation.pk},
     )

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as translate
 
 from agent import cards, people
-from agent.models import Card, Conversation
+from agent.models import Card
 from agent.states import CardState
 from agent.tools.base import CardSpec, Context, Tool
 from orders import audit
@@ -44,7 +44,7 @@ def run(tool: Tool, context: Context) -> dict[str, Any]:
 def _on_the_page(context: Context, spec: CardSpec) -> dict[str, Any]:
     """The card, and where it is pressed. The same wish again gives the same card."""
     conversation = context.conversation
-    card = _same(conversation, spec)
+    card = cards.waiting_like(conversation, spec)
     if card is None:
         if conversation.cards.filter(state=CardState.OPEN).count() >= MOST_OPEN_CARDS:
             raise _too_many_cards()
@@ -64,15 +64,6 @@ def _on_the_page(context: Context, spec: CardSpec) -> dict[str, Any]:
         "expires_at": timezone.localtime(card.expires_at).isoformat(timespec="seconds"),
         "next": NEXT,
     }
-
-
-def _same(conversation: Conversation, spec: CardSpec) -> Card | None:
-    """A program that lost the answer asks again, and would put up one button beside the other."""
-    waiting = conversation.cards.filter(state=CardState.OPEN, kind=spec.kind, expires_at__gt=timezone.now())
-    for card in waiting.filter(quote=spec.quote) if spec.quote else waiting.filter(quote=None):
-        if all(card.payload.get(name) == value for name, value in spec.payload.items()):
-            return card
-    return None
 
 
 def _record(context: Context, card: Card) -> None:

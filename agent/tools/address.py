@@ -11,20 +11,29 @@ from django.utils.translation import gettext_lazy as _
 from agent.states import CardKind
 from agent.tools.base import Arguments, CardSpec, Context, Outcome, Tool, closed
 from orders.address import check_change
+from orders.models import Order
 
 CARD_LIFE = timedelta(minutes=15)
 FIELDS = ("recipient", "phone", "postal_code", "city", "district", "street")
 
 
 def update_shipping_address(context: Context, arguments: Arguments) -> Outcome:
-    wanted = check_change(context.order, {field: arguments[field] for field in FIELDS})
-    now = context.order.shipping_address
+    card = address_card(context.order, arguments)
+    if card is not None:
+        return card
+    return {
+        "status": "unchanged",
+        "shipping_address": context.order.shipping_address,
+        "next": "The goods are sent to this address already. Tell the customer; there is nothing to confirm.",
+    }
+
+
+def address_card(order: Order, fields: Mapping[str, Any]) -> CardSpec | None:
+    """A button that changes where the order goes; None if it goes there already. Raises as `check_change`."""
+    wanted = check_change(order, {field: fields[field] for field in FIELDS})
+    now = order.shipping_address
     if now == wanted:
-        return {
-            "status": "unchanged",
-            "shipping_address": wanted,
-            "next": "The goods are sent to this address already. Tell the customer; there is nothing to confirm.",
-        }
+        return None
     return CardSpec(
         kind=CardKind.ADDRESS,
         expires_at=timezone.now() + CARD_LIFE,

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from agent.states import CardKind
 from agent.tools.base import Arguments, CardSpec, Context, Outcome, Tool, closed, line_choices
 from orders.errors import InvalidInput, NotFound, Refusal
+from orders.models import Order
 from orders.money import format_money
 from refunds import quotes
 from refunds.exchange_check import Unit, check_exchange, parse_exchange
@@ -91,19 +92,20 @@ def create_return(context: Context, arguments: Arguments) -> Outcome:
         )
     if quote_id is not None:
         return _return_card(context, quote_id)
-    return _exchange_card(context, exchange)
-
-
-def _exchange_card(context: Context, lines: list[dict[str, Any]]) -> CardSpec:
     try:
-        units = check_exchange(context.order, parse_exchange({"lines": lines}))
+        return exchange_card(context.order, exchange)
     except Refusal as error:
         if error.field.startswith("lines"):  # the model knows them by another name
             error.field = f"exchange_{error.field}"
         raise
+
+
+def exchange_card(order: Order, lines: list[dict[str, Any]]) -> CardSpec:
+    """A button that exchanges. Raises as `parse_exchange` and `check_exchange`."""
+    units = check_exchange(order, parse_exchange({"lines": lines}))
     payload: dict[str, Any] = {
         "exchange_lines": lines,
-        "lines": [_shown(unit, context.order.currency) for unit in units],
+        "lines": [_shown(unit, order.currency) for unit in units],
     }
     if any(unit.product for unit in units):
         payload["explanation"] = translate(

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from agent.states import CardKind
 from agent.tools.base import Arguments, CardSpec, Context, Outcome, Tool, closed, line_choices
+from orders.models import Order
 from refunds.exchange_check import Unit
 from refunds.resend_check import check_resend, parse_resend
 from refunds.states import Reason
@@ -17,11 +18,16 @@ CARD_LIFE = timedelta(minutes=15)
 
 
 def resend_items(context: Context, arguments: Arguments) -> Outcome:
-    units = check_resend(context.order, parse_resend({"lines": arguments["lines"]}))
+    return resend_card(context.order, arguments["lines"])
+
+
+def resend_card(order: Order, lines: list[dict[str, Any]]) -> CardSpec:
+    """A button that sends lost goods again. Raises as `parse_resend` and `check_resend`."""
+    units = check_resend(order, parse_resend({"lines": lines}))
     return CardSpec(
         kind=CardKind.RESEND,
         expires_at=timezone.now() + CARD_LIFE,
-        payload={"resend_lines": arguments["lines"], "lines": _shown(units)},
+        payload={"resend_lines": lines, "lines": _shown(units)},
     )
 
 

@@ -2,17 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from backoffice.screens import keyset
-from backoffice.screens.acting import act, next_path
+from backoffice.screens.acting import asked_next
+from backoffice.screens.forms import form_screen
 from backoffice.screens.gate import BOOKS, RETRY, staff_screen
 from orders.actors import staff_actor
 from refunds import alerts
@@ -48,16 +50,27 @@ def rows_of(alerts_: Iterable[StaffAlert]) -> list[AlertRow]:
     return [AlertRow(alert, facts_in_words(alert.facts)) for alert in alerts_]
 
 
-@require_POST
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
 @staff_screen(RETRY)
 def settle(request: HttpRequest, alert_id: int) -> HttpResponse:
-    row = get_object_or_404(StaffAlert, pk=alert_id)
+    """What came of it; asked for with its facts before one's eyes."""
+    row = _alert(alert_id)
 
-    def work() -> str:
-        alerts.settle(alert_id=row.pk, actor=staff_actor(request.user), note=request.POST.get("note", ""))
+    def work(typed: QueryDict) -> str:
+        alerts.settle(alert_id=row.pk, actor=staff_actor(request.user), note=typed.get("note", ""))
         return _("Settled: %(alert)s.") % {"alert": row.get_kind_display()}
 
-    return act(request, work, back=next_path(request, reverse("staff-refunds")))
+    def context(_typed: QueryDict) -> dict[str, Any]:
+        # Read anew: somebody may have settled it meanwhile.
+        return {"here": "refunds", "row": rows_of([_alert(alert_id)])[0]}
+
+    back = asked_next(request, reverse("staff-refunds"))
+    return form_screen(request, template="staff/alert_settle.html", back=back, context=context, work=work)
+
+
+def _alert(alert_id: int) -> StaffAlert:
+    return get_object_or_404(StaffAlert.objects.select_related("order__customer", "refund", "attempt"), pk=alert_id)
 
 
 @never_cache

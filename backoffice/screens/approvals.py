@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from backoffice.screens import approval_rows, keyset, refund_rows
+from backoffice.screens import approval_rows, keyset
 from backoffice.screens.forms import form_screen
 from backoffice.screens.gate import APPROVALS, staff_screen
 from orders.actors import Actor, staff_actor
@@ -21,14 +21,13 @@ from refunds.access import find
 from refunds.models import Approval
 
 PER_PAGE: Final = 20
-FIRST_TO_LOOK_AT: Final = 5
 
 
 @never_cache
 @require_safe
 @staff_screen(APPROVALS)
 def waiting(request: HttpRequest) -> HttpResponse:
-    """What waits, the oldest first, and above it the oldest refunds that need a look; `?all=1`: what was decided."""
+    """What waits, the oldest first; `?all=1`: what was decided."""
     if request.GET.get("all"):
         rows, kept = approval_rows.decided(), {"all": "1"}
         sheet = keyset.sheet_of(rows, request.GET, per_page=PER_PAGE, moment="decided_at", kept=kept)
@@ -36,14 +35,11 @@ def waiting(request: HttpRequest) -> HttpResponse:
         sheet = keyset.sheet_of(approval_rows.waiting(), request.GET, per_page=PER_PAGE, oldest_first=True)
     if not sheet.rows and {"after", "before"} & set(request.GET):
         return redirect(f"{request.path}?{sheet.first}")  # the last of a page was decided
-    first = sheet.oldest_first and not sheet.earlier
-    to_look_at: Any = refund_rows.needing_a_look()[:FIRST_TO_LOOK_AT] if first else []
     context = {
         "here": "approvals",
         "decided": not sheet.oldest_first,
         "sheet": sheet,
         "rows": approval_rows.rows_of(sheet.rows, request.user),
-        "refund_rows": refund_rows.rows_of(to_look_at),
     }
     return render(request, "staff/approvals.html", context)
 

@@ -115,7 +115,8 @@ def _amount(event: AuditEvent) -> str:
     found = amount_of(event)
     if found:
         return format_money(*found)
-    said = event.chosen.get("amount")  # of a card that staff put on the page: as the customer reads it
+    # Of a card that staff put on the page: as the customer reads it.
+    said = event.chosen.get("amount") or event.chosen.get("button")
     return said if isinstance(said, str) else ""
 
 

@@ -9,8 +9,7 @@ from django.http import HttpRequest
 from agent import assignment, canned, presence, reading
 from agent.models import Conversation, ReadMark
 from agent.states import Author, ConversationState
-from backoffice.screens import copilot, receipt
-from backoffice.screens.conversation_offers import rows_for_offer
+from backoffice.screens import conversation_offers, copilot, receipt
 from backoffice.screens.forms import whole_number
 from backoffice.screens.gate import permissions_of
 from orders.actors import staff_actor
@@ -43,7 +42,7 @@ def side(request: HttpRequest, row: Conversation) -> dict[str, Any]:
         context |= {
             "price_rows": receipt.price_rows(order),
             "refunds": selectors.refunds_of(order)[:REFUNDS_SHOWN],
-            "offer_rows": rows_for_offer(row),
+            **conversation_offers.beside(row),
         }
     return context
 

@@ -1,6 +1,7 @@
 """A thread with the copilot as its page shows it: questions, answers, and the evidence folded between them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -54,6 +55,11 @@ class Steps:
     @property
     def went_wrong(self) -> bool:
         return any(step.call.is_error for step in self.steps)
+
+    @property
+    def names(self) -> list[tuple[str, int]]:
+        """What was done, each once, and how often."""
+        return list(Counter(step.name for step in self.steps).items())
 
 
 def shown(thread: CopilotThread, *, newest: bool = False) -> dict[str, Any]:

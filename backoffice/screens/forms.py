@@ -29,8 +29,10 @@ def form_screen(
     context: Callable[[QueryDict], Mapping[str, Any]],
     work: Callable[[QueryDict], str],
     only_show: bool = False,
+    goes_on_at: str = "",
 ) -> HttpResponse:
-    """`work` does what the form says and returns the sentence of success; then the browser goes to `back`.
+    """`work` does what the form says and returns the sentence of success; then the browser goes to `back`,
+    or to `goes_on_at` where the page that it came from is gone by it.
 
     `context` gets what is typed so far. `only_show`: nothing is done yet, the page comes again with what is typed.
     """
@@ -42,7 +44,7 @@ def form_screen(
             refusal = refused.told_to(staff=is_staff_reader(request))
         else:
             messages.success(request, said)
-            return HttpResponseRedirect(back)
+            return HttpResponseRedirect(goes_on_at or back)
     typed = request.POST if request.method == "POST" else QueryDict()
     shown = {"typed": typed, "token": token_of(typed), "back": back, **context(typed), "refusal": refusal}
     return render(request, template, shown, status=refusal.status if refusal else 200)

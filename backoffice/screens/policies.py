@@ -13,7 +13,6 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from backoffice.screens import policy_form
-from backoffice.screens.acting import act
 from backoffice.screens.forms import form_screen
 from backoffice.screens.gate import EDIT_POLICIES, POLICIES, PUBLISH_POLICIES, staff_screen
 from orders.actors import staff_actor
@@ -208,9 +207,10 @@ def publish(request: HttpRequest, currency: str, version: int) -> HttpResponse:
 
 
 @never_cache
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @staff_screen(PUBLISH_POLICIES)
 def withdraw(request: HttpRequest, currency: str, version: int) -> HttpResponse:
+    """It never comes into force; asked for with how it stands before one's eyes."""
     policy = _policy_or_404(currency, version)
 
     def work(form: QueryDict) -> str:
@@ -220,23 +220,31 @@ def withdraw(request: HttpRequest, currency: str, version: int) -> HttpResponse:
 
     return form_screen(
         request,
-        template="staff/policy.html",
+        template="staff/policy_withdraw.html",
         back=reverse("staff-policy", args=[currency, version]),
         context=lambda typed: _page_context(request, policy, typed),
         work=work,
     )
 
 
-@require_POST
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
 @staff_screen(EDIT_POLICIES)
 def discard(request: HttpRequest, currency: str, version: int) -> HttpResponse:
-    _policy_or_404(currency, version)
+    policy = _policy_or_404(currency, version)
 
-    def work() -> str:
+    def work(_form: QueryDict) -> str:
         policies.discard(currency=currency, version=version, actor=staff_actor(request.user))
         return _("The draft of version %(version)s is thrown away.") % {"version": version}
 
-    return act(request, work, back=f"{reverse('staff-policies')}?currency={currency}")
+    return form_screen(
+        request,
+        template="staff/policy_discard.html",
+        back=reverse("staff-policy", args=[currency, version]),
+        context=lambda typed: _page_context(request, policy, typed),
+        work=work,
+        goes_on_at=f"{reverse('staff-policies')}?currency={currency}",
+    )
 
 
 def _policy_or_404(currency: str, version: int) -> RefundPolicy:

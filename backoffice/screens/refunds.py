@@ -8,10 +8,10 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from backoffice.screens import alerts, keyset, refund_rows
-from backoffice.screens.acting import act, asked_next, next_path
+from backoffice.screens.acting import asked_next
 from backoffice.screens.forms import form_screen
 from backoffice.screens.gate import ELSEWHERE, REFUNDS, RETRY, staff_screen
 from orders.actors import Actor, staff_actor
@@ -28,21 +28,13 @@ PER_PAGE = 20
 MOST_ALERTS = 20
 
 
-def _step(request: HttpRequest, refund_id: str, do: Callable[[Refund, Actor], object], said: str) -> HttpResponse:
-    """`do` it with the refund as the member of staff; `said` tells of it and names the refund."""
-    refund = refund_for(request.user, refund_id)
-
-    def work() -> str:
-        do(refund, staff_actor(request.user))
-        return said % {"refund": refund.pk}
-
-    return act(request, work, back=next_path(request, reverse("staff-order", args=[refund.order.number])))
-
-
 def _asked(
     request: HttpRequest, refund_id: str, do: Callable[[Refund, Actor, QueryDict], object], said: str, template: str
 ) -> HttpResponse:
-    """As `_step`, from a form that shows the refund: a dialog, or a page of its own."""
+    """`do` it with the refund as the member of staff, from a form that shows it: a dialog, or a page of its own.
+
+    `said` tells of it and names the refund.
+    """
     refund = refund_for(request.user, refund_id)
 
     def work(typed: QueryDict) -> str:
@@ -70,40 +62,44 @@ def send_again(request: HttpRequest, refund_id: str) -> HttpResponse:
     return _asked(request, refund_id, do, _("%(refund)s is being sent once more."), "staff/refund_retry.html")
 
 
-@require_POST
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
 @staff_screen(RETRY)
 def settled(request: HttpRequest, refund_id: str) -> HttpResponse:
     """Somebody has cleared up with the provider what no machine may."""
 
-    def do(refund: Refund, actor: Actor) -> None:
-        stands = request.POST.get("stands") or None
-        settle(refund_id=refund.pk, actor=actor, note=_note(request), stands=stands)
+    def do(refund: Refund, actor: Actor, typed: QueryDict) -> None:
+        settle(refund_id=refund.pk, actor=actor, note=typed.get("note", ""), stands=typed.get("stands") or None)
 
-    return _step(request, refund_id, do, _("%(refund)s counts as paid, once and as asked."))
+    return _asked(
+        request, refund_id, do, _("%(refund)s counts as paid, once and as asked."), "staff/refund_settled.html"
+    )
 
 
-@require_POST
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
 @staff_screen(ELSEWHERE)
 def undone(request: HttpRequest, refund_id: str) -> HttpResponse:
     """A refund made elsewhere did not take place."""
 
-    def do(refund: Refund, actor: Actor) -> None:
-        undo(refund_id=refund.pk, actor=actor, note=_note(request))
+    def do(refund: Refund, actor: Actor, typed: QueryDict) -> None:
+        undo(refund_id=refund.pk, actor=actor, note=typed.get("note", ""))
 
     said = _("%(refund)s is taken back: its goods and its money count as they did before.")
-    return _step(request, refund_id, do, said)
+    return _asked(request, refund_id, do, said, "staff/refund_undo.html")
 
 
-@require_POST
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
 @staff_screen(RETRY)
 def failed_after_all(request: HttpRequest, refund_id: str) -> HttpResponse:
     """What the provider had paid and then reported as failed has failed: it can be sent once more."""
 
-    def do(refund: Refund, actor: Actor) -> None:
-        admit_failure(refund_id=refund.pk, actor=actor, note=_note(request))
+    def do(refund: Refund, actor: Actor, typed: QueryDict) -> None:
+        admit_failure(refund_id=refund.pk, actor=actor, note=typed.get("note", ""))
 
     said = _("%(refund)s has failed after all. Send it once more, or choose another payment.")
-    return _step(request, refund_id, do, said)
+    return _asked(request, refund_id, do, said, "staff/refund_failed.html")
 
 
 @never_cache
@@ -118,10 +114,6 @@ def paid_by_hand(request: HttpRequest, refund_id: str) -> HttpResponse:
 
     said = _("What was paid by hand of %(refund)s counts as paid.")
     return _asked(request, refund_id, do, said, "staff/refund_by_hand.html")
-
-
-def _note(request: HttpRequest) -> str:
-    return request.POST.get("note", "")
 
 
 @never_cache

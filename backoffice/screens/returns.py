@@ -154,32 +154,39 @@ def accepted_words(item: Return) -> str:
     return _("The goods of %(number)s are accepted. The refund waits for a second person to approve it.")
 
 
-@require_POST
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
 @staff_screen(REDEEM)
 def withdraw(request: HttpRequest, return_id: str) -> HttpResponse:
     """In the customer's name, who has said so by phone or by mail."""
 
-    def do(actor: Actor, note: str) -> Return:
-        return returns.withdraw(return_id=return_id, actor=actor, note=note)
+    def work(actor: Actor, note: str) -> str:
+        returns.withdraw(return_id=return_id, actor=actor, note=note)
+        return _("%(number)s is withdrawn: the customer keeps the goods.") % {"number": return_id}
 
-    return _step(request, return_id, do, _("%(number)s is withdrawn: the customer keeps the goods."))
+    return _asked(request, return_id, work, "staff/return_withdraw.html")
 
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_screen(SHIPMENTS)
 def reject(request: HttpRequest, return_id: str) -> HttpResponse:
-    """A no, with its reason; asked for with the goods before one's eyes."""
-    _return(Return.objects.all(), return_id)
+    """A no, with its reason."""
 
-    def work(typed: QueryDict) -> str:
-        returns.reject(return_id=return_id, actor=staff_actor(request.user), note=typed.get("note", ""))
+    def work(actor: Actor, note: str) -> str:
+        returns.reject(return_id=return_id, actor=actor, note=note)
         return _("%(number)s is not taken back; the goods count as delivered again.") % {"number": return_id}
 
+    return _asked(request, return_id, work, "staff/return_reject.html")
+
+
+def _asked(request: HttpRequest, return_id: str, work: Callable[[Actor, str], str], template: str) -> HttpResponse:
+    """From a form with the goods before one's eyes: a dialog, or a page of its own."""
+    _return(Return.objects.all(), return_id)
     return form_screen(
         request,
-        template="staff/return_reject.html",
+        template=template,
         back=asked_next(request, reverse("staff-return", args=[return_id])),
         context=lambda _typed: return_context(request, _return(return_rows.everything(), return_id)),
-        work=work,
+        work=lambda typed: work(staff_actor(request.user), typed.get("note", "")),
     )

@@ -56,6 +56,19 @@ staff = [
     path("conversations/<int:conversation_id>/note/", conversation_desk.note, name="staff-note"),
     path("conversations/<int:conversation_id>/quote/", conversation_offers.quote, name="staff-offer-quote"),
     path("conversations/<int:conversation_id>/offer/", conversation_offers.offer, name="staff-offer"),
+    path(
+        "conversations/<int:conversation_id>/offer/exchange/",
+        conversation_offers.offer_exchange,
+        name="staff-offer-exchange",
+    ),
+    path(
+        "conversations/<int:conversation_id>/offer/resend/", conversation_offers.offer_resend, name="staff-offer-resend"
+    ),
+    path(
+        "conversations/<int:conversation_id>/offer/address/",
+        conversation_offers.offer_address,
+        name="staff-offer-address",
+    ),
     path("conversations/<int:conversation_id>/copilot/", copilot.beside_part, name="staff-copilot-beside"),
     path("door-calls/<int:call_id>/", door_calls.calls, name="staff-door-calls"),
     path("copilot/", copilot.thread_list, name="staff-copilot"),

@@ -243,8 +243,10 @@ def test_it_is_said_by_api(refund: Refund) -> None:
 
 def test_it_is_said_on_the_page_which_asks_for_it_where_both_have_paid(refund: Refund) -> None:
     client = signed_in("staff")
-    page = client.get("/staff/refunds/").content.decode()
+    page = client.get(f"/staff/refunds/{refund.pk}/settled/").content.decode()
     assert page.count('name="stands"') == 2
     assert TRANSFER in page
+    again = client.post(f"/staff/refunds/{refund.pk}/settled/", {"note": " ", "stands": "provider"}).content.decode()
+    assert 'value="provider" checked' in again, "what was chosen stands there again"
     client.post(f"/staff/refunds/{refund.pk}/settled/", {"note": "匯款已收回", "stands": "provider"})
     assert (outcomes(), by(refund)) == ([(1, "succeeded")], ["machine"])

@@ -157,7 +157,7 @@ def test_text_that_means_harm_stays_text_everywhere(
     staff = visit("staff")
     watched(staff, asked)
     staff.page.goto(f"/staff/conversations/{talk['id']}/")
-    expect(staff.page.locator("#who")).to_contain_text("window.ran=2")
+    expect(staff.page.locator("#about")).to_contain_text("window.ran=2")
     # What looks like a field of a ready-made answer that nobody has filled is not sent.
     staff.page.locator("#reply").fill(EVIL.replace("{{7*7}}", ""))
     staff.page.get_by_role("button", name="送出").click()

@@ -42,8 +42,8 @@ def test_rules_are_drafted_tried_compared_and_published_by_a_second_person(visit
     supervisor.page.goto(address)
     supervisor.page.get_by_role("button", name="發布第").click()
     supervisor.sees(supervisor.page.get_by_text("已發布，尚未生效"))
-    supervisor.page.locator("summary", has_text="撤回此版本").click()
-    supervisor.page.locator("#withdraw-reason").fill("改到下一季")
-    supervisor.page.get_by_role("button", name="撤回第").click()
+    supervisor.page.get_by_role("link", name="撤回此版本").click()
+    supervisor.page.locator("dialog[open]").get_by_role("textbox").fill("改到下一季")
+    supervisor.page.locator("dialog[open]").get_by_role("button", name="撤回第").click()
     expect(supervisor.page.locator("main")).to_contain_text("改到下一季")
     assert marketing.problems == supervisor.problems == []

@@ -73,7 +73,9 @@ def test_what_would_stay_stands_beside_the_quote_and_other_ways_open_over_the_pa
     assert staff.problems == []
 
 
-def test_refunds_on_their_way_wait_for_whoever_is_typing_among_them(visit: Open, stack: Stack) -> None:
+def test_refunds_on_their_way_wait_for_whoever_is_among_them_and_move_beneath_a_dialog(
+    visit: Open, stack: Stack
+) -> None:
     lines = [line_body(1, "毛巾", 450), line_body(2, "浴巾", 900)]
     number = order_of_ming(stack, "desk-moving", lines=lines)
     with Visitor(stack, "supervisor") as colleague:
@@ -88,19 +90,20 @@ def test_refunds_on_their_way_wait_for_whoever_is_typing_among_them(visit: Open,
     page.goto(f"/staff/orders/{number}/")
     asked = list[str]()
     page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/refunds/") else None)
-    fold = page.locator("#refunds details").filter(has=page.locator("[name=note]"))
-    fold.locator("summary").click()
-    note = fold.locator("[name=note]")
-    note.fill("改退到另一張卡")
-    page.locator("h1").click()
+    link = page.locator("#refunds a[data-dialog][href*='/undo/']")
+    link.focus()
     page.clock.run_for(9_000)
-    expect(note).to_have_value("改退到另一張卡")
-    assert asked == []
-    note.fill("")
-    fold.locator("summary").click()
-    page.locator("h1").click()
+    assert (page.evaluate("1"), asked) == (1, []), "whoever is among them keeps their place"
+    page.keyboard.press("Enter")
+    note = page.locator("dialog[open] textarea")
+    note.fill("改退到另一張卡")
+    page.evaluate("document.getElementById('refunds').dataset.old = '1'")
     with page.expect_response("**/refunds/"):
         page.clock.run_for(3_000)
+    expect(page.locator("#refunds[data-old]")).to_have_count(0)
+    expect(note).to_have_value("改退到另一張卡")
+    page.keyboard.press("Escape")
+    expect(link).to_be_focused()
     assert staff.problems == []
 
 

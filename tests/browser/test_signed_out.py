@@ -3,11 +3,12 @@
 import json
 from collections.abc import Callable
 
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from backoffice.local.stack import Stack
 from tests.browser.orders_for_tests import another_5531
 from tests.browser.test_accessible import grave
+from tests.browser.test_people import conversation_of
 from tests.browser.visit import WAIT, Visit
 from tests.flows.chat import open_refund_card, say
 from tests.stack import Visitor, rows, wait_until
@@ -99,3 +100,52 @@ def test_what_the_server_cannot_take_just_now_is_told_where_it_is_seen_and_sent_
     ming.sees(page.locator("[data-slot=person]:visible"))
     expect(page.locator("[data-slot=composer-problem]")).to_be_hidden()
     assert ming.problems == []
+
+
+def kept(page: Page) -> list[str]:
+    """What the browser keeps of words that were not sent."""
+    names = "[...Object.keys(localStorage), ...Object.keys(sessionStorage)].filter((name) => name.includes(':'))"
+    found: list[str] = page.evaluate(names)
+    return found
+
+
+def test_whoever_signs_out_leaves_no_words_of_theirs_in_any_tab(visit: Open, stack: Stack) -> None:
+    number = another_5531(stack, "5531-shared")
+    with Visitor(stack, "ming") as elsewhere:
+        say(elsewhere, number, "你好")
+    desk = visit("staff")
+    conversation_of(desk, number)
+    address, page = desk.page.url, desk.page
+    other = page.context.new_page()
+    other.goto(address)
+    for tab in (page, other):
+        tab.locator("#reply").fill(UNFINISHED)
+    page.locator("#note-fold summary").click()
+    page.locator("#note").fill(UNFINISHED)
+    assert (len(kept(page)), len(kept(other))) == (2, 1)
+    page.locator("summary", has=page.locator(".who")).click()
+    page.get_by_role("button", name="登出").click()
+    page.wait_for_url("**/accounts/login/")
+    wait_until(lambda: kept(page) == kept(other) == [])
+
+    for name in ("supervisor", "staff"):
+        desk.sign_in(name)
+        page.goto(address)
+        expect(page.locator("#reply")).to_have_value("")
+        expect(page.locator("#note")).to_have_value("")
+        page.context.clear_cookies(name="sessionid")
+
+
+def test_a_customer_who_signs_out_leaves_no_words_behind(visit: Open, stack: Stack) -> None:
+    number = another_5531(stack, "5531-leaves")
+    ming = visit("ming")
+    page = ming.page
+    ming.open_order(number)
+    page.route("**/chat/messages/", lambda route: route.abort())
+    ming.write(WRITTEN)
+    assert kept(page) == [f"outbox:{number}"]
+    page.reload()
+    assert kept(page) == [f"outbox:{number}"]
+    page.get_by_role("button", name="登出").click()
+    page.wait_for_url("**/accounts/login/")
+    assert kept(page) == []

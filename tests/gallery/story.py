@@ -3,7 +3,9 @@
 from typing import Any
 
 from backoffice.local.stack import Stack
-from tests.browser.orders_for_tests import another_5531
+from orders.tests.factories import FREE_DELIVERY, line_body, payment_body, shipment_body
+from tests.browser import decisions_for_tests as decisions
+from tests.browser.orders_for_tests import another_5531, order_of_ming
 from tests.flows.chat import confirm, open_refund_card, refund_of, say
 from tests.stack import Visitor, rows, wait_until
 
@@ -19,6 +21,7 @@ def play(stack: Stack) -> dict[str, str]:
     _a_second_person_is_needed(stack)
     _a_provider_refuses(stack)
     elsewhere = _somebody_paid_elsewhere(stack)
+    failed = decisions.failed_after_it_was_paid(stack, "5534")
     answer = _an_answer_is_written(stack)
     door_call = _a_program_calls(stack)
     runs = [_an_evaluation(stack, note) for note in ("原來的說明", "改過的說明")]
@@ -27,6 +30,7 @@ def play(stack: Stack) -> dict[str, str]:
         "talk_conversation": _conversation(stack, "5531"),
         "turn": _turn(stack, "5531"),
         "conversation": _conversation(stack, "5540"),
+        "lost_conversation": _someone_has_lost_goods(stack),
         "refunded": REFUNDED,
         "refund": str(rows(stack, "select id from refunds_refund where amount = 230 limit 1")[0]["id"]),
         "return_order": "5602",
@@ -42,6 +46,12 @@ def play(stack: Stack) -> dict[str, str]:
         "elsewhere": elsewhere,
         "answer": answer,
         "door_call": door_call,
+        "refused": str(rows(stack, "select id from refunds_refund where state = 'failed'")[0]["id"]),
+        "failed": failed,
+        "alert": decisions.alert(stack, "5616"),
+        "replacement": decisions.replacement(stack, "5535"),
+        "to_come": decisions.rules_to_come(stack, "CNY"),
+        "other_currency": "CNY",
         "approval": str(rows(stack, "select id from refunds_approval where state = 'waiting'")[0]["id"]),
         "export": _a_list_is_written(stack),
         "unknown": "9999",
@@ -80,6 +90,17 @@ def _someone_asks_for_a_person(stack: Stack) -> None:
     with Visitor(stack, "ming") as ming:
         say(ming, "5540", "包裹什麼時候到？我想找真人客服")
     wait_until(lambda: rows(stack, "select 1 from agent_conversation where needs_person"))
+
+
+def _someone_has_lost_goods(stack: Stack) -> str:
+    """Socks that the carrier has lost, and a hat that is not packed yet: both can be offered anew."""
+    lines = [line_body(1, "羊毛襪", 500), line_body(2, "毛帽", 600)]
+    lost = [shipment_body({1: 1}, state="lost")]
+    paid = [payment_body(1180)]
+    number = order_of_ming(stack, "5536", lines=lines, shipments=lost, shipping=FREE_DELIVERY, payments=paid)
+    with Visitor(stack, "ming") as ming:
+        say(ming, number, "襪子一直沒有收到，我想找真人客服")
+    return _conversation(stack, number)
 
 
 def _someone_returns(stack: Stack) -> str:
@@ -153,7 +174,7 @@ def _a_program_calls(stack: Stack) -> str:
     from orders.actors import staff_actor
     from orders.models import Order
 
-    order = Order.objects.select_related("customer").get(number=another_5531(stack, "5534"))
+    order = Order.objects.select_related("customer").get(number=another_5531(stack, "5537"))
     until = timezone.now() + timedelta(days=30)
     actor = staff_actor(User.objects.get(username="admin"))
     secret, _ = tokens.issue(actor=actor, name="家裡的電腦", expires_at=until, customer=order.customer)

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from urllib.parse import quote
 
 import pytest
 from django.utils import timezone
@@ -49,12 +50,17 @@ def test_it_is_settled_with_a_note_and_gone_from_the_list() -> None:
     alert = overdue()
     staff = signed_in("staff")
     settle = f"/staff/alerts/{alert.pk}/settle/"
-    staff.post(settle, {"note": " "})
+    assert "NT$230" in text_of(staff.get(settle)), "with its facts before one's eyes"
+    answer = staff.post(settle, {"note": " ", "next": "/staff/refunds/"})
+    assert answer.status_code == 400
+    assert 'aria-invalid="true"' in text_of(answer)
+    assert 'name="next" value="/staff/refunds/"' in text_of(answer)
     assert settle in text_of(staff.get("/staff/refunds/"))
     staff.post(settle, {"note": "已電匯給顧客"})
     alert.refresh_from_db()
     assert (alert.note, alert.settled_at is None) == ("已電匯給顧客", False)
     assert settle not in text_of(staff.get("/staff/refunds/"))
+    assert f'action="{settle}"' not in text_of(staff.get(settle)), "what is over has no form"
 
 
 def test_alerts_beyond_the_first_page_are_reached_and_later_pages_of_refunds_do_not_repeat_them(
@@ -75,7 +81,7 @@ def test_alerts_beyond_the_first_page_are_reached_and_later_pages_of_refunds_do_
     while address:
         answer = staff.get(address)
         found = re.findall(r'id="alert-(\d+)"', text_of(answer))
-        assert f'name="next" value="{address.replace("&", "&amp;")}"' in text_of(answer)
+        assert f'settle/?next={quote(address, safe="")}"' in text_of(answer)
         shown += found
         later = answer.context["alert_sheet"].later
         address = f"/staff/refunds/?{later}" if later else ""
@@ -97,7 +103,12 @@ def test_a_form_that_asks_for_no_page_of_ours_leads_to_the_usual_one_and_what_wa
 
 def test_only_those_who_may_see_to_money_settle() -> None:
     alert = overdue()
-    assert signed_in("warehouse").post(f"/staff/alerts/{alert.pk}/settle/").status_code == 403
+    for name in ("warehouse", "marketing", "auditor"):
+        browser = signed_in(name)
+        assert browser.get(f"/staff/alerts/{alert.pk}/settle/").status_code == 403
+        assert browser.post(f"/staff/alerts/{alert.pk}/settle/", {"note": "已電匯"}).status_code == 403
+    alert.refresh_from_db()
+    assert alert.settled_at is None
     assert signed_in("staff").post("/staff/alerts/999999/settle/").status_code == 404
 
 

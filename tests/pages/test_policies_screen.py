@@ -250,9 +250,14 @@ def test_forged_presses_are_refused_by_the_services_too() -> None:
 
 def test_a_draft_is_thrown_away() -> None:
     begun()
-    answer = visitor("marketing").post(f"{DRAFT}discard/", follow=True)
+    marketing = visitor("marketing")
+    assert f'data-dialog href="{DRAFT}discard/"' in text_of(marketing.get(DRAFT))
+    assert f'action="{DRAFT}discard/"' in text_of(marketing.get(f"{DRAFT}discard/"))
+    assert marketing.get(DRAFT).status_code == 200, "looking at the question throws nothing away"
+    answer = marketing.post(f"{DRAFT}discard/", follow=True)
     assert "is thrown away" in text_of(answer)
-    assert visitor("marketing").get(DRAFT).status_code == 404
+    assert answer.request["PATH_INFO"] == LIST
+    assert marketing.get(DRAFT).status_code == 404
 
 
 def published(days: int = 300) -> RefundPolicy:
@@ -265,7 +270,8 @@ def published(days: int = 300) -> RefundPolicy:
 def test_a_version_to_come_is_withdrawn_with_a_reason_and_says_so() -> None:
     published()
     supervisor = visitor("supervisor")
-    assert f'action="{DRAFT}withdraw/"' in text_of(supervisor.get(DRAFT))
+    assert f'data-dialog href="{DRAFT}withdraw/"' in text_of(supervisor.get(DRAFT))
+    assert f'action="{DRAFT}withdraw/"' in text_of(supervisor.get(f"{DRAFT}withdraw/"))
     empty = supervisor.post(f"{DRAFT}withdraw/", {"reason": " "})
     assert (empty.status_code, RefundPolicy.objects.get(version=2).state) == (400, "published")
     assert 'aria-invalid="true"' in text_of(empty)
@@ -274,6 +280,7 @@ def test_a_version_to_come_is_withdrawn_with_a_reason_and_says_so() -> None:
     for said in ("Version 2 is withdrawn.", "日期打錯", "withdrawn by", "never; it would have been from"):
         assert said in page
     assert "withdraw/" not in page
+    assert "<textarea" not in text_of(supervisor.get(f"{DRAFT}withdraw/")), "what is over has no form"
     versions = text_of(supervisor.get(LIST))
     assert "withdrawn" in versions
     assert "until" not in versions
@@ -282,7 +289,8 @@ def test_a_version_to_come_is_withdrawn_with_a_reason_and_says_so() -> None:
 def test_only_what_is_to_come_offers_to_be_withdrawn_and_only_to_who_may_publish() -> None:
     published()
     assert "withdraw/" not in text_of(visitor("staff").get(DRAFT))
-    assert visitor("staff").post(f"{DRAFT}withdraw/", {"reason": "x"}).status_code == 403
+    for press in (visitor("staff").get, visitor("staff").post):
+        assert press(f"{DRAFT}withdraw/", {"reason": "x"}).status_code == 403
     supervisor = visitor("supervisor")
     assert "withdraw/" not in text_of(supervisor.get("/staff/policies/TWD/1/"))
     page = text_of(supervisor.post("/staff/policies/TWD/1/withdraw/", {"reason": "x"}))

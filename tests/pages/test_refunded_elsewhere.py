@@ -49,7 +49,12 @@ def test_one_that_did_not_take_place_is_told_to_staff_alone_and_nobody_is_said_t
     supervisor.post(PATH, form(order))
     refund = Refund.objects.get()
     assert refund.pk in text_of(signed_in("ming").get("/orders/9501/"))
-    supervisor.post(f"/staff/refunds/{refund.pk}/undo/", {"note": "打錯訂單了"})
+    undo = f"/staff/refunds/{refund.pk}/undo/"
+    assert f'data-dialog href="{undo}?next=/staff/orders/9501/"' in text_of(supervisor.get("/staff/orders/9501/"))
+    empty = supervisor.post(undo, {"note": " ", "next": "/staff/orders/9501/"})
+    assert (empty.status_code, 'aria-invalid="true"' in text_of(empty)) == (400, True)
+    supervisor.post(undo, {"note": "打錯訂單了"})
+    assert "<textarea" not in text_of(supervisor.get(undo)), "what is over has no form"
     assert refund.pk not in text_of(signed_in("ming").get("/orders/9501/"))
     shown = text_of(supervisor.get("/staff/orders/9501/")).split('id="keys"')[0]
     assert refund.pk in shown

@@ -45,10 +45,16 @@ def test_it_is_listed_and_counted_on_every_staff_page(name: str) -> None:
     assert "金流商已拒絕 NT$230，這筆錢尚未退出" in page
 
 
-def test_it_stands_above_the_approvals_too() -> None:
+def test_it_is_counted_above_the_approvals_and_shown_in_its_own_list_alone() -> None:
+    supervisor = signed_in("supervisor", language="en")
+    assert "needs a look" not in text_of(supervisor.get("/staff/approvals/"))
     refund = refused(cast.order_5531(), (2, 1, "late_delivery"))
-    page = text_of(signed_in("supervisor").get("/staff/approvals/"))
-    assert page.index(refund.pk) < page.index("目前沒有待核准的退款")
+    page = text_of(supervisor.get("/staff/approvals/"))
+    assert "1 matter of money needs a look." in page
+    assert refund.pk not in page
+    assert "needs a look." not in text_of(supervisor.get("/staff/approvals/?all=1"))
+    refused(cast.place("9104"), (1, 1, "changed_mind"))
+    assert "2 matters of money need a look." in text_of(supervisor.get("/staff/approvals/"))
 
 
 def test_an_empty_list_says_what_would_be_there() -> None:
@@ -126,14 +132,20 @@ def test_what_was_paid_after_a_refusal_is_settled_with_a_note_and_not_sent_again
     assert "請先與金流商釐清" in page
     assert f"/staff/refunds/{refund.pk}/retry/" not in page
     button = f"/staff/refunds/{refund.pk}/settled/"
-    assert button in page
-    staff.post(button, {"note": " "})
+    assert f'data-dialog href="{button}?next=/staff/refunds/"' in page
+    asked = text_of(staff.get(f"{button}?next=/staff/refunds/"))
+    assert f'action="{button}"' in asked
+    assert 'name="next" value="/staff/refunds/"' in asked
+    answer = staff.post(button, {"note": " "})
+    assert answer.status_code == 400
+    assert 'aria-invalid="true"' in text_of(answer)
     assert refund.pk in text_of(staff.get("/staff/refunds/"))
     answer = staff.post(button, {"note": "金流商確認只退了一次", "next": "/staff/refunds/"}, follow=True)
     refund.refresh_from_db()
     assert refund.state == RefundState.SUCCEEDED
     assert f"{refund.pk} 已記為退款完成" in text_of(answer)
     assert "所有退款都在處理中或已完成" in text_of(answer)
+    assert "<textarea" not in text_of(staff.get(button)), "what is over has no form"
 
 
 def test_what_a_person_has_paid_by_hand_is_booked_with_its_number_by_those_who_may() -> None:
@@ -149,3 +161,42 @@ def test_what_a_person_has_paid_by_hand_is_booked_with_its_number_by_those_who_m
     supervisor.post(by_hand, {"external_ref": "收據 17", "note": "現金退還"})
     refund.refresh_from_db()
     assert (refund.state, refund.external_ref) == (RefundState.SUCCEEDED, "收據 17")
+
+
+def test_what_failed_after_it_was_paid_is_admitted_with_what_the_provider_said_and_can_be_sent_again_then() -> None:
+    refund = failed_after_it_was_paid(cast.order_5531())
+    staff, button = signed_in("staff"), f"/staff/refunds/{refund.pk}/failed/"
+    page = text_of(staff.get("/staff/refunds/"))
+    for way in ("settled", "failed"):
+        assert f'data-dialog href="/staff/refunds/{refund.pk}/{way}/?next=/staff/refunds/"' in page
+    assert f'action="{button}"' in text_of(staff.get(button))
+    assert signed_in("auditor").get(button).status_code == 403
+    answer = staff.post(button, {"note": " "})
+    assert (answer.status_code, 'aria-invalid="true"' in text_of(answer)) == (400, True)
+    said = text_of(staff.post(button, {"note": "收單行說退款失敗", "next": "/staff/refunds/"}, follow=True))
+    refund.refresh_from_db()
+    assert refund.state == RefundState.FAILED
+    assert f"{refund.pk} 確定退款失敗" in said
+    assert f"/staff/refunds/{refund.pk}/retry/" in said
+    assert "<textarea" not in text_of(staff.get(button)), "what is over has no form"
+
+
+def failed_after_it_was_paid(order: Order) -> Refund:
+    """A refund that the provider had paid, and then reported as failed."""
+    refund = redeem(quote_id=ask(order, (2, 1, "late_delivery")).pk, actor=cast.shopper()).refund
+    assert refund
+    part = refund.allocations.get()
+    GatewayAttempt.objects.create(
+        allocation=part,
+        payment=part.payment,
+        number=1,
+        idempotency_key=f"{part.pk}-1",
+        provider="simulated",
+        outcome=AttemptOutcome.SUCCEEDED,
+        trouble=Trouble.FAILED_AFTER_PAYMENT,
+        provider_refund_id="sim_back",
+        started_at=timezone.now(),
+    )
+    refund.allocations.update(state=AllocationState.UNKNOWN)
+    Refund.objects.filter(pk=refund.pk).update(state=RefundState.UNKNOWN)
+    return refund

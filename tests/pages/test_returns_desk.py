@@ -206,11 +206,17 @@ def test_a_return_is_withdrawn_by_its_own_customer_at_its_own_order_by_post_alon
 
 def test_support_withdraws_a_return_in_the_customers_name() -> None:
     back = return_of(cast.place("9015", lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1})]))
-    assert signed_in("warehouse").post(f"/staff/returns/{back.pk}/withdraw/").status_code == 403
+    button = f"/staff/returns/{back.pk}/withdraw/"
+    for press in (signed_in("warehouse").get, signed_in("warehouse").post):
+        assert press(button).status_code == 403
+    staff = signed_in("staff")
+    assert f'data-dialog href="{button}"' in text_of(staff.get(f"/staff/returns/{back.pk}/"))
+    assert "襪子 × 1" in text_of(staff.get(button))
     form = {"note": "顧客來電", "next": "/staff/orders/9015/"}
-    answer = signed_in("staff").post(f"/staff/returns/{back.pk}/withdraw/", form, follow=True)
+    answer = staff.post(button, form, follow=True)
     assert answer.request["PATH_INFO"] == "/staff/orders/9015/"
     assert state_of(back) == "withdrawn"
+    assert "<textarea" not in text_of(staff.get(button)), "what is over has no form"
 
 
 def test_a_large_return_that_comes_to_what_was_promised_waits_without_a_word_of_less() -> None:

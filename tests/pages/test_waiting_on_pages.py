@@ -107,6 +107,6 @@ def test_the_log_that_is_fetched_again_brings_along_who_answers() -> None:
     conversation = said(cast.order_5531())
     people.take_over(conversation=conversation, actor=cast.staff("supervisor"))
     page = text_of(signed_in("staff").get(f"/staff/conversations/{conversation.pk}/log/"))
-    for part in ("who", "answer", "here", "assign", "talk-order", "talk-offer", "seen"):
+    for part in ("who", "about", "answer", "here", "assign", "talk-order", "talk-offer", "seen"):
         assert re.search(rf'<\w+ [^>]*id="{part}"[^>]* hx-swap-oob="true"', page), part
     assert "supervisor" in page

@@ -1,0 +1,26 @@
+"""A search in the records finds a number that is written whole: by its index, and nothing that merely contains it."""
+
+import pytest
+
+from orders.tests import cast
+from tests.pages.visiting import signed_in
+
+pytestmark = pytest.mark.django_db
+WORDS = ("5531", "553", "531")
+
+
+@pytest.mark.parametrize(("words", "found"), [("5531", ["5531"]), ("553", []), ("531", []), ("55310", ["55310"])])
+def test_an_order_is_found_by_its_whole_number(words: str, found: list[str]) -> None:
+    for number in ("5531", "55310"):
+        cast.place(number)
+    answer = signed_in("auditor").get("/admin/orders/order/", {"q": words})
+    assert [order.number for order in answer.context["cl"].queryset] == found
+
+
+@pytest.mark.parametrize("model", ["payment", "lineitem", "shipment"])
+def test_a_part_of_an_orders_number_finds_nothing_of_the_order(model: str) -> None:
+    cast.order_5531()
+    auditor = signed_in("auditor")
+    found = {words: auditor.get(f"/admin/orders/{model}/", {"q": words}).context["cl"].result_count for words in WORDS}
+    assert found["5531"] > 0
+    assert (found["553"], found["531"]) == (0, 0)
