@@ -126,20 +126,20 @@ def _end_for_now(lease: Lease, after: float | None) -> None:
         farewells.fail(lease, endings.BY_NAME["told_later"].name, farewell="busy", values={"minutes": minutes})
 
 
-def begin(conversation: Conversation, turn: Turn, *, lenient: bool = False) -> Request:
-    """What the model is asked now, and the row of its being asked. Inside `holding`."""
+def begin(conversation: Conversation, turn: Turn, *, again: bool = False, lenient: bool = False) -> Request:
+    """What the model is asked now, `again` after a failure, and the row of its being asked. Inside `holding`."""
     messages = folding.messages_within_window(conversation)
     return Request(
         conversation=conversation,
         messages=repaired(without_thinking(messages)) if lenient else messages,
         heard=history.newest_message(conversation),
-        call=model_calls.begin(conversation, turn),
+        call=model_calls.begin(conversation, turn, again=again),
     )
 
 
 def _begin_again(lease: Lease, *, lenient: bool) -> Request:
     with holding(lease, "request_begun") as (conversation, turn):
-        return begin(conversation, turn, lenient=lenient)
+        return begin(conversation, turn, again=True, lenient=lenient)
 
 
 def without_thinking(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:

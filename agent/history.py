@@ -35,11 +35,13 @@ def messages_for_model(conversation: Conversation) -> History:
 
 def spoken(conversation: Conversation, *, since: int) -> History:
     """What was said from the message of this number on, word by word."""
+    told = rows(conversation, since=since)
     asked: dict[int, list[ToolCall]] = {}
-    for call in conversation.tool_calls.filter(message__heard__gte=since).order_by("id"):
-        asked.setdefault(call.message_id, []).append(call)
+    if any(message.author == Author.AGENT and message.stop_reason == "tool_use" for message in told):
+        for call in conversation.tool_calls.filter(message__heard__gte=since).order_by("id"):
+            asked.setdefault(call.message_id, []).append(call)
     history: History = []
-    for message in rows(conversation, since=since):
+    for message in told:
         if message.author == Author.AGENT:
             history.append({"role": "assistant", "content": message.content})
             history.append({"role": "user", "content": [result_block(call) for call in asked.get(message.pk, [])]})
@@ -65,12 +67,9 @@ def _earlier(conversation: Conversation, since: int) -> History:
     return [{"role": "user", "content": [{"type": "text", "text": told.text}]}] if told else []
 
 
-def next_step(conversation: Conversation, newest: Message | None = None) -> NextStep:
-    """What the rows say a turn has to do now. Ask inside a transaction that holds the conversation.
-
-    `newest`: the agent's newest message, for whoever knows it already.
-    """
-    last = newest or newest_reply(conversation)
+def next_step(conversation: Conversation) -> NextStep:
+    """What the rows say a turn has to do now. Ask inside a transaction that holds the conversation."""
+    last = newest_reply(conversation)
     called = last if last and last.stop_reason == "tool_use" else None
     states = set(called.tool_calls.values_list("state", flat=True)) if called else set()
     if ToolCallState.ASKED in states:
@@ -88,10 +87,16 @@ def unheard(conversation: Conversation, last: Message | None) -> bool:
     return said.filter(pk__gt=last.heard).exists() if last else said.exists()
 
 
-def overtaken(conversation: Conversation, heard: int) -> bool:
-    """Has the system told of bad news about money since? A reply that does not know of it may contradict it."""
-    told = conversation.messages.filter(author=Author.SYSTEM, pk__gt=heard)
-    return told.filter(content__0__about__startswith="refund ", content__0__state__in=sorted(BAD_NEWS)).exists()
+def written_since(conversation: Conversation, heard: int) -> list[Message]:
+    """What a reply that had heard up to this message could not know of."""
+    return list(conversation.messages.filter(pk__gt=heard).order_by("pk"))
+
+
+def is_bad_news(message: Message) -> bool:
+    """Does the system tell that money did not move? A reply that does not know of it may contradict it."""
+    block = message.content[0]
+    about_refund = message.author == Author.SYSTEM and block.get("about", "").startswith("refund ")
+    return about_refund and block.get("state") in BAD_NEWS
 
 
 def newest_reply(conversation: Conversation) -> Message | None:

@@ -26,7 +26,8 @@ def keep(lease: Lease, reply: client.Reply, draft: Draft, request: Request) -> E
         model_calls.finish(request.call, reply, draft)
         if conversation.owner_id or conversation.state == ConversationState.CLOSED:
             return False
-        if history.overtaken(conversation, request.heard):
+        news = history.written_since(conversation, request.heard)
+        if any(map(history.is_bad_news, news)):
             # The page reads of a refusal already: words that know nothing of it may not be the last. It is said anew.
             return False
         content = whole_blocks(reply)
@@ -54,7 +55,10 @@ def keep(lease: Lease, reply: client.Reply, draft: Draft, request: Request) -> E
             people.tell_message(conversation, message, draft=draft.key)
         _ask_tools(conversation, turn, message)
         _say_farewell(conversation, turn, ending)
-        over = isinstance(ending.what, Keep) and history.next_step(conversation, message) == "done"
+        has_more_to_do = message.stop_reason in history.UNFINISHED or any(
+            each.author == Author.CUSTOMER for each in news
+        )
+        over = isinstance(ending.what, Keep) and not has_more_to_do
         if over:
             turns.move(conversation, turn, TurnState.RUNNING, TurnState.DONE)
     draft.kept = bool(message.text.strip())

@@ -31,10 +31,11 @@ class Request:
     call: ModelCall
 
 
-def begin(conversation: Conversation, turn: Turn) -> ModelCall:
-    """The row of another attempt at the turn's next step. Inside `holding`."""
-    number = turn.steps + 1
-    attempt = ModelCall.objects.filter(turn=turn, number=number).count() + 1
+def begin(conversation: Conversation, turn: Turn, *, again: bool = False) -> ModelCall:
+    """The row of an attempt at the turn's next step; `again`: after one that failed. Inside `holding`."""
+    number, attempt = turn.steps + 1, 1
+    if again or turn.taken_at != turn.started_at:  # or after one of a worker that is gone
+        attempt += ModelCall.objects.filter(turn=turn, number=number).count()
     return ModelCall.objects.create(
         conversation=conversation,
         turn=turn,
