@@ -55,10 +55,8 @@ def keep(lease: Lease, reply: client.Reply, draft: Draft, request: Request) -> E
             people.tell_message(conversation, message, draft=draft.key)
         _ask_tools(conversation, turn, message)
         _say_farewell(conversation, turn, ending)
-        has_more_to_do = message.stop_reason in history.UNFINISHED or any(
-            each.author == Author.CUSTOMER for each in news
-        )
-        over = isinstance(ending.what, Keep) and not has_more_to_do
+        said_more = any(each.author == Author.CUSTOMER for each in news)
+        over = isinstance(ending.what, Keep) and message.stop_reason not in history.UNFINISHED and not said_more
         if over:
             turns.move(conversation, turn, TurnState.RUNNING, TurnState.DONE)
     draft.kept = bool(message.text.strip())
