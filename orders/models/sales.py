@@ -85,10 +85,17 @@ class Order(models.Model):
         verbose_name = _("order")
         verbose_name_plural = _("orders")
         indexes = [
-            models.Index(fields=["customer", "-placed_at"]),
+            # Narrowed by what was paid, a customer's orders need not be looked up one by one.
+            models.Index(fields=["customer", "-placed_at"], include=["id", "paid_amount"], name="order_of_customer"),
             models.Index(fields=["-placed_at", "-id"]),
             models.Index(fields=["currency", "-placed_at", "-id"], name="order_currency_newest"),
             models.Index(fields=["paid_amount"], name="order_paid_amount"),
+            models.Index(fields=["shipping_method", "-placed_at", "-id"], name="order_method_newest"),
+            models.Index(
+                fields=["shipping_waiver", "-placed_at", "-id"],
+                condition=Q(shipping_waiver__isnull=False),
+                name="order_waiver_newest",
+            ),
         ]
         permissions = [
             ("issue_customer_link", "Can make and revoke a customer's link to an order"),
@@ -141,7 +148,8 @@ class LineItem(models.Model):
                 fields=["order"],
                 condition=Q(quantity__gt=F("cancelled_quantity") + F("fulfilled_quantity")),
                 name="line_not_sent_yet",
-            )
+            ),
+            models.Index(fields=["category"], name="line_category"),
         ]
 
     def __str__(self) -> str:
@@ -204,6 +212,12 @@ class Payment(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["order", "external_id"], name="payment_once_per_order"),
             models.CheckConstraint(condition=Q(refunded_amount__lte=F("amount")), name="payment_never_refunded_beyond"),
+        ]
+        indexes = [
+            models.Index(fields=["captured_at"], name="payment_by_time"),
+            models.Index(fields=["method"], name="payment_method"),
+            models.Index(fields=["provider"], name="payment_provider"),
+            models.Index(fields=["last4"], name="payment_last4"),
         ]
 
     def __str__(self) -> str:
