@@ -103,7 +103,7 @@ def test_nobody_is_offered_all_of_what_was_not_counted(counts_to_three: None, mo
     assert "Select all 3 orders" in text_of(reader().get(address(Order)))
     cast.place("one-more")
     page = text_of(reader().get(address(Order)))
-    assert "Select all" not in page
+    assert "Select all 3" not in page
     assert "0 of 2 selected" in page
 
 

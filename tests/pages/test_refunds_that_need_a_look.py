@@ -1,6 +1,7 @@
 """A refund that the provider has refused is seen by those who can do something about it, and says what they can do."""
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from orders.models import AuditEvent, Order
@@ -8,6 +9,7 @@ from orders.tests import cast
 from orders.tests.factories import payment_body
 from refunds.models import GatewayAttempt, Refund
 from refunds.redeem import redeem
+from refunds.selectors import needs_a_look
 from refunds.states import AllocationState, AttemptOutcome, RefundState, Trouble
 from refunds.tests.ask import Asked, ask
 from tests.pages.visiting import signed_in, text_of
@@ -149,3 +151,11 @@ def test_what_a_person_has_paid_by_hand_is_booked_with_its_number_by_those_who_m
     supervisor.post(by_hand, {"external_ref": "收據 17", "note": "現金退還"})
     refund.refresh_from_db()
     assert (refund.state, refund.external_ref) == (RefundState.SUCCEEDED, "收據 17")
+
+
+def test_they_are_looked_up_among_very_many_refunds() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    plan = needs_a_look().explain()
+    for index in ("allocation_refused", "attempt_in_doubt", "attempt_unsettled_trouble", "refund_of_unknown_goods"):
+        assert index in plan
