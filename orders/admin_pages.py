@@ -188,6 +188,8 @@ class ReadOnlyAdmin(_ReadOnly, admin.ModelAdmin):
 
     actions = (export_csv,)
     show_full_result_count = False
+    # A row costs more than what the database takes to find it.
+    list_per_page = 50
     # Leads from a record's page to its story at the desk: which of its fields, or of its relations', is the question,
     # and how it is put.
     story: ClassVar[str] = ""

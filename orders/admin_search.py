@@ -12,8 +12,8 @@ from django.utils.text import smart_split, unescape_string_literal
 
 from orders import search
 
-# Found by one field, these are named one by one in the question for the list; more are left to the database to join.
-MANY_FOUND: Final = 500
+# Found by one field, these are named in the question for the list; more are looked for again, in each of its questions.
+MANY_FOUND: Final = 2000
 LONGEST_NUMBER: Final = 19
 
 
@@ -45,7 +45,9 @@ def _has(model: type[Model], fields: Sequence[str], word: str) -> Q:
             many |= Q(pk__in=rows.filter(fits).values("pk"))
         else:
             many |= fits
-    return many | Q(pk__in=keys) if keys or not many else many
+    if keys:
+        return many | Q(search.Among("pk", list(keys)))
+    return many or Q(pk__in=[])
 
 
 def _questions(model: type[Model], fields: Sequence[str], word: str) -> Iterator[tuple[str, Q]]:
@@ -70,4 +72,6 @@ def _part(model: type[Model], field: str, word: str) -> Q | None:
         return fits
     found = of._default_manager.filter(fits).order_by()
     known = list(found.values_list("pk", flat=True)[: search.MANY_CUSTOMERS + 1])
-    return Q(**{f"{way}__in": known if len(known) <= search.MANY_CUSTOMERS else found.values("pk")})
+    if len(known) <= search.MANY_CUSTOMERS:
+        return Q(search.Among(f"{way}__pk", known)) if known else None
+    return Q(**{f"{way}__in": found.values("pk")})

@@ -46,13 +46,17 @@ class PhoneEnds(Func):
 
 
 class Among(Func):
-    """Whether a key is one of these: as one value, however many they are, where `IN` would be a value for each."""
+    """Whether a key is one of these, however many they are: a table that the database makes of one value.
+
+    With `IN (…)` each is a value of its own, and beside a join each row is compared with all of them.
+    """
 
     output_field = BooleanField()
-    template = "%(expressions)s)"
-    arg_joiner = " = ANY("
+    arg_joiner = " IN (SELECT unnest("
 
-    def __init__(self, field: str, keys: Sequence[int]) -> None:
+    def __init__(self, field: str, keys: Sequence[int] | Sequence[str]) -> None:
+        kind = "text" if keys and isinstance(keys[0], str) else "bigint"
+        self.template = f"%(expressions)s::{kind}[]))"
         super().__init__(F(field), Value(list(keys)))
 
 

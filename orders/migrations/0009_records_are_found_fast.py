@@ -42,6 +42,7 @@ class Migration(migrations.Migration):
         migrations.AddIndex("payment", models.Index(fields=["method"], name="payment_method")),
         migrations.AddIndex("payment", models.Index(fields=["provider"], name="payment_provider")),
         migrations.AddIndex("payment", models.Index(fields=["last4"], name="payment_last4")),
+        migrations.AddIndex("payment", models.Index(fields=["external_id"], name="payment_by_shops_number")),
         migrations.AddIndex("shipment", models.Index(fields=["packed_at", "id"], name="shipment_by_time")),
         migrations.AddIndex(
             "shipment",
@@ -50,5 +51,6 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.AddIndex("shipment", models.Index(fields=["carrier"], name="shipment_carrier")),
+        migrations.AddIndex("shipment", models.Index(fields=["external_id"], name="shipment_by_shops_number")),
         migrations.RunSQL(PARTS, NO_PARTS),
     ]

@@ -36,6 +36,7 @@ class Shipment(models.Model):
             models.Index(fields=["packed_at", "id"], name="shipment_by_time"),
             models.Index(fields=["packed_at", "id"], condition=Q(is_replacement=True), name="shipment_replaces"),
             models.Index(fields=["carrier"], name="shipment_carrier"),
+            models.Index(fields=["external_id"], name="shipment_by_shops_number"),
         ]
         constraints = [
             models.UniqueConstraint(fields=["order", "external_id"], name="shipment_once_per_order"),

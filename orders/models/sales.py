@@ -12,7 +12,7 @@ from orders.states import DiscountKind, PaymentMethod, Settlement, Waiver
 class Customer(models.Model):
     """A person who buys. `user` is set where the person can sign in; others come by a signed link.
 
-    The indexes of name, e-mail and phone that staff's search uses are made by migration 0005 (`orders/search.py`).
+    The indexes of name, e-mail and phone that staff's search uses are made by migration 0006 (`orders/search.py`).
     """
 
     external_id = models.CharField(_("shop's customer number"), max_length=64, unique=True)
@@ -72,7 +72,7 @@ class Order(models.Model):
     shipping_waiver = models.CharField(
         _("why shipping is free"), max_length=16, choices=Waiver.choices, null=True, blank=True
     )
-    # The sum of its payments, kept by a trigger on them (migration 0005): lists are narrowed by it.
+    # The sum of its payments, kept by a trigger on them (migration 0006): lists are narrowed by it.
     paid_amount = models.PositiveBigIntegerField(_("paid"), default=0, editable=False)
     # {recipient, phone, postal_code, city, district, street}; null: not told (`orders/address.py`).
     shipping_address = models.JSONField(_("shipping address"), null=True, blank=True)
@@ -218,6 +218,7 @@ class Payment(models.Model):
             models.Index(fields=["method"], name="payment_method"),
             models.Index(fields=["provider"], name="payment_provider"),
             models.Index(fields=["last4"], name="payment_last4"),
+            models.Index(fields=["external_id"], name="payment_by_shops_number"),
         ]
 
     def __str__(self) -> str:

@@ -231,6 +231,11 @@ def test_events_are_looked_up_by_any_number_and_any_name() -> None:
     assert "audit_by_any_name" in plan(AuditEvent, Q(actor_name="王小明"))
 
 
+def test_payments_and_parcels_are_looked_up_by_the_shops_number() -> None:
+    assert "payment_by_shops_number" in plan(Payment, Q(external_id="p1"))
+    assert "shipment_by_shops_number" in plan(Shipment, Q(external_id="s1"))
+
+
 @pytest.mark.parametrize("most", [0, 500])
 def test_orders_are_searched_by_the_customers_that_were_looked_up(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("orders.search.MANY_CUSTOMERS", most)
