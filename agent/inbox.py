@@ -92,11 +92,15 @@ def found(words: str) -> Q | None:
     if not words:
         return None
     talked_about = Order.objects.filter(Exists(Conversation.objects.filter(order=OuterRef("pk"))))
-    either = Q(order__in=[number for _, number in search.matching(talked_about, words, limit=MOST_ORDERS)])
+    orders = [number for _, number in search.matching(talked_about, words, limit=MOST_ORDERS)]
+    either = Q(search.Among("order_id", orders)) if orders else Q()
     if len(words) >= PIECE:
         keys = list(said(words).values_list("conversation", flat=True).distinct()[: MOST_FOUND + 1])
-        either |= Q(pk__in=keys if len(keys) <= MOST_FOUND else said(words).values("conversation"))
-    return either
+        if len(keys) > MOST_FOUND:
+            either |= Q(pk__in=said(words).values("conversation"))
+        elif keys:
+            either |= Q(search.Among("pk", keys))
+    return either or Q(pk__in=[])
 
 
 def said(words: str) -> QuerySet[Message]:

@@ -71,6 +71,8 @@ def fill(name: str, orders: int) -> None:
     turn_to(name)
     call_command("migrate", verbosity=0, interactive=False)
     call_command("seed_shop", orders=orders)
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")  # as the database does by itself after a while
     if (there := Order.objects.count()) != orders:
         sys.exit(f"{name} has {there:,} orders instead of {orders:,}: begin with an empty folder.")
 
@@ -171,9 +173,23 @@ def questions() -> dict[str, str]:
         "records: refunds, search: order": f"/admin/refunds/refund/?q={refund.order.number}",
         "records: history": "/admin/orders/auditevent/",
         "records: history, search: refund": f"/admin/orders/auditevent/?q={refund.pk}",
+        "records: history, search: name": f"/admin/orders/auditevent/?q={name}",
+        "records: history, a year": f"/admin/orders/auditevent/?at__year={order.placed_at:%Y}",
+        "records: history, what machines did": "/admin/orders/auditevent/?actor_kind__exact=system",
         "records: orders": "/admin/orders/order/",
         "records: orders, search: name": f"/admin/orders/order/?q={name}",
+        "records: orders, search: surname": f"/admin/orders/order/?q={name[0]}",
+        "records: orders, free by a promotion": "/admin/orders/order/?shipping_waiver__exact=promotion",
+        "records: lines, search: nothing fits": "/admin/orders/lineitem/?q=no-such-thing-anywhere",
+        "records: payments": "/admin/orders/payment/",
+        "records: payments, cash on delivery": "/admin/orders/payment/?method__exact=cash_on_delivery",
+        "records: parcels": "/admin/orders/shipment/",
+        "records: parcels, packed": "/admin/orders/shipment/?state__exact=packed",
+        "records: quotes": "/admin/refunds/refundquote/",
         "records: messages": "/admin/agent/message/",
+        "records: messages, search: what was said": "/admin/agent/message/?q=統編",
+        "records: events": "/admin/agent/conversationevent/",
+        "records: events, search: nothing fits": "/admin/agent/conversationevent/?q=no-such-thing-anywhere",
         "approvals": "/staff/approvals/",
     }
 

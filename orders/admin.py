@@ -274,7 +274,7 @@ class ShipmentAdmin(OfOrder):
         "shipped_at",
         "delivered_at",
     )
-    search_fields = ("id__exact", "external_id__exact", "tracking_number__exact", "order__number__exact")
+    search_fields = ("id__exact", "external_id__exact", "tracking_number", "order__number__exact")
     list_filter = ("state", "is_replacement", "carrier")
     date_hierarchy = "packed_at"
     inlines = (ShipmentLineInline,)

@@ -7,29 +7,28 @@ records that point here, of whatever app.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, reduce
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.contrib import admin
+from django.contrib.admin.utils import get_fields_from_path
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import BooleanField, DateTimeField, ForeignKey, JSONField, Model, Q, QuerySet
+from django.db.models import BooleanField, CharField, DateTimeField, ForeignKey, JSONField, Model, QuerySet, TextField
 from django.http import HttpRequest
 from django.template.defaultfilters import yesno
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.http import urlencode
-from django.utils.text import smart_split, unescape_string_literal
 from django.utils.translation import gettext_lazy as _
 
 from orders.admin_csv import export_csv
 from orders.admin_links import NOTHING, admin_link, folded_json, pretty_json, related_links
+from orders.admin_many import CountedToALimit, ValuesFilter
+from orders.admin_search import narrowed
 from orders.money import format_money
 
 Column = str | Callable[[Any], Any]
-# Found by one field, these are named one by one in the question for the list; more are left to the database to join.
-MANY_FOUND: Final = 500
-LONGEST_NUMBER: Final = 19
 
 
 def with_code(words: str, code: str) -> str:
@@ -111,7 +110,7 @@ def _named(column: Callable[[Model], str], name: str) -> Callable[[Model], str]:
     return column
 
 
-class WordsFilter(admin.AllValuesFieldListFilter, ABC):
+class WordsFilter(ValuesFilter, ABC):
     """A filter on a field whose values are codes: a subclass says them in words."""
 
     @abstractmethod
@@ -182,19 +181,6 @@ class ReadOnlyInline(_ReadOnly, admin.TabularInline):
         return found.select_related(*self.for_currency()) if self.for_currency() else found
 
 
-def _words(search_term: str) -> list[str]:
-    """What stands in quotation marks is one word."""
-    bits = smart_split(search_term.replace("\x00", ""))
-    return [unescape_string_literal(bit) if bit[0] in "\"'" and bit[0] == bit[-1] != bit else bit for bit in bits]
-
-
-def _fits(field: str, word: str) -> Q | None:
-    if field.startswith("="):
-        is_number = word.isascii() and word.isdigit() and len(word) < LONGEST_NUMBER
-        return Q(**{field[1:]: int(word)}) if is_number else None
-    return Q(**{field if field.endswith("__exact") else f"{field}__icontains": word})
-
-
 class ReadOnlyAdmin(_ReadOnly, admin.ModelAdmin):
     """All fields, read-only. `extra_fields` are methods that a page shows besides; `in_words` names the method that
     shows a field instead of its bare value; `beside` the method whose row stands above a field's own; `in_files` what
@@ -202,6 +188,8 @@ class ReadOnlyAdmin(_ReadOnly, admin.ModelAdmin):
 
     actions = (export_csv,)
     show_full_result_count = False
+    # A row costs more than what the database takes to find it.
+    list_per_page = 50
     # Leads from a record's page to its story at the desk: which of its fields, or of its relations', is the question,
     # and how it is put.
     story: ClassVar[str] = ""
@@ -217,25 +205,24 @@ class ReadOnlyAdmin(_ReadOnly, admin.ModelAdmin):
         question: Any = reduce(getattr, self.story.split("."), obj)
         return f"{reverse('staff-audit')}?{urlencode({'q': self.story_asked.format(question)})}"
 
+    def get_paginator(self, request: HttpRequest, queryset: Any, per_page: int, *args: Any, **kwargs: Any) -> Any:
+        return CountedToALimit(queryset, per_page, *args, **kwargs)
+
+    def get_list_filter(self, request: HttpRequest) -> Any:
+        """A bare field of which Django would read every row for its values gets a filter that does not."""
+        return [self._fast_filter(each) for each in super().get_list_filter(request)]
+
+    def _fast_filter(self, asked: Any) -> Any:
+        if not isinstance(asked, str):
+            return asked
+        field = get_fields_from_path(self.model, asked)[-1]
+        by_values = isinstance(field, CharField | TextField) and not field.choices
+        return (asked, ValuesFilter) if by_values else asked
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Each field is asked by itself: one question over several tables at once would read all their rows.
-
-        In `search_fields`, `name__exact` is the whole of a number or name, `=name` a number that is counted, `name` any
-        part of a text.
-        """
-        rows = self.model._default_manager.order_by()
-        for word in _words(search_term):
-            keys: set[Any] = set()
-            many = Q()
-            for fits in filter(None, (_fits(field, word) for field in self.search_fields)):
-                found = list(rows.filter(fits).values_list("pk", flat=True)[: MANY_FOUND + 1])
-                if len(found) > MANY_FOUND:
-                    many |= Q(pk__in=rows.filter(fits).values("pk"))
-                keys.update(found)
-            queryset = queryset.filter(Q(pk__in=keys) | many)
-        return queryset, False
+        return narrowed(queryset, self.search_fields, search_term), False
 
     def get_list_display(self, request: HttpRequest) -> Any:
         return [self.readable(name) for name in super().get_list_display(request)]

@@ -31,7 +31,13 @@ class Shipment(models.Model):
         verbose_name = _("shipment")
         verbose_name_plural = _("shipments")
         ordering = ["packed_at", "id"]
-        indexes = [models.Index(fields=["state", "order"], name="shipment_state_of_order")]
+        indexes = [
+            models.Index(fields=["state", "order"], name="shipment_state_of_order"),
+            models.Index(fields=["packed_at", "id"], name="shipment_by_time"),
+            models.Index(fields=["packed_at", "id"], condition=Q(is_replacement=True), name="shipment_replaces"),
+            models.Index(fields=["carrier"], name="shipment_carrier"),
+            models.Index(fields=["external_id"], name="shipment_by_shops_number"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["order", "external_id"], name="shipment_once_per_order"),
             models.CheckConstraint(

@@ -88,6 +88,9 @@ class AuditEvent(models.Model):
             models.Index(fields=["order", "-at"]),
             models.Index(fields=["subject_type", "subject_id"]),
             models.Index(fields=["-at"]),
+            # The records are searched by any number, whatever it is of, and by the name of anybody who acted.
+            models.Index(fields=["subject_id"], name="audit_by_subject"),
+            models.Index(fields=["actor_name"], name="audit_by_any_name"),
             # The history of the whole shop, by what happened and by who did it (the reports, `/staff/audit/`).
             models.Index(fields=["action", "-at"], name="audit_by_action"),
             models.Index(fields=["actor_user", "-at"], name="audit_by_person"),

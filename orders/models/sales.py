@@ -12,7 +12,7 @@ from orders.states import DiscountKind, PaymentMethod, Settlement, Waiver
 class Customer(models.Model):
     """A person who buys. `user` is set where the person can sign in; others come by a signed link.
 
-    The indexes of name, e-mail and phone that staff's search uses are made by migration 0005 (`orders/search.py`).
+    The indexes of name, e-mail and phone that staff's search uses are made by migration 0006 (`orders/search.py`).
     """
 
     external_id = models.CharField(_("shop's customer number"), max_length=64, unique=True)
@@ -72,7 +72,7 @@ class Order(models.Model):
     shipping_waiver = models.CharField(
         _("why shipping is free"), max_length=16, choices=Waiver.choices, null=True, blank=True
     )
-    # The sum of its payments, kept by a trigger on them (migration 0005): lists are narrowed by it.
+    # The sum of its payments, kept by a trigger on them (migration 0006): lists are narrowed by it.
     paid_amount = models.PositiveBigIntegerField(_("paid"), default=0, editable=False)
     # {recipient, phone, postal_code, city, district, street}; null: not told (`orders/address.py`).
     shipping_address = models.JSONField(_("shipping address"), null=True, blank=True)
@@ -85,10 +85,17 @@ class Order(models.Model):
         verbose_name = _("order")
         verbose_name_plural = _("orders")
         indexes = [
-            models.Index(fields=["customer", "-placed_at"]),
+            # Narrowed by what was paid, a customer's orders need not be looked up one by one.
+            models.Index(fields=["customer", "-placed_at"], include=["id", "paid_amount"], name="order_of_customer"),
             models.Index(fields=["-placed_at", "-id"]),
             models.Index(fields=["currency", "-placed_at", "-id"], name="order_currency_newest"),
             models.Index(fields=["paid_amount"], name="order_paid_amount"),
+            models.Index(fields=["shipping_method", "-placed_at", "-id"], name="order_method_newest"),
+            models.Index(
+                fields=["shipping_waiver", "-placed_at", "-id"],
+                condition=Q(shipping_waiver__isnull=False),
+                name="order_waiver_newest",
+            ),
         ]
         permissions = [
             ("issue_customer_link", "Can make and revoke a customer's link to an order"),
@@ -141,7 +148,8 @@ class LineItem(models.Model):
                 fields=["order"],
                 condition=Q(quantity__gt=F("cancelled_quantity") + F("fulfilled_quantity")),
                 name="line_not_sent_yet",
-            )
+            ),
+            models.Index(fields=["category"], name="line_category"),
         ]
 
     def __str__(self) -> str:
@@ -204,6 +212,13 @@ class Payment(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["order", "external_id"], name="payment_once_per_order"),
             models.CheckConstraint(condition=Q(refunded_amount__lte=F("amount")), name="payment_never_refunded_beyond"),
+        ]
+        indexes = [
+            models.Index(fields=["captured_at"], name="payment_by_time"),
+            models.Index(fields=["method"], name="payment_method"),
+            models.Index(fields=["provider"], name="payment_provider"),
+            models.Index(fields=["last4"], name="payment_last4"),
+            models.Index(fields=["external_id"], name="payment_by_shops_number"),
         ]
 
     def __str__(self) -> str:

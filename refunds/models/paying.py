@@ -70,6 +70,8 @@ class Refund(models.Model):
         indexes = [
             models.Index(fields=["state", "created_at"]),
             models.Index(fields=["order", "-created_at"]),
+            models.Index(fields=["-created_at", "-id"], name="refund_newest"),
+            models.Index(fields=["created_at"], condition=Q(needs_assignment=True), name="refund_of_unknown_goods"),
             models.Index(fields=["finished_at"], condition=Q(state=RefundState.SUCCEEDED), name="refund_money_back_at"),
         ]
         permissions = [
@@ -131,6 +133,9 @@ class RefundAllocation(models.Model):
             models.UniqueConstraint(fields=["refund", "payment"], name="one_allocation_per_payment"),
             models.CheckConstraint(condition=Q(amount__gt=0), name="allocation_amount_positive"),
         ]
+        indexes = [
+            models.Index(fields=["refund"], condition=Q(state=AllocationState.FAILED), name="allocation_refused"),
+        ]
 
     def __str__(self) -> str:
         return self.id
@@ -189,7 +194,8 @@ class GatewayAttempt(models.Model):
         indexes = [
             models.Index(
                 fields=["allocation"], condition=~Q(trouble="") & Q(settled_at=None), name="attempt_unsettled_trouble"
-            )
+            ),
+            models.Index(fields=["started_at"], condition=Q(outcome=AttemptOutcome.UNKNOWN), name="attempt_in_doubt"),
         ]
 
     def __str__(self) -> str:

@@ -57,7 +57,11 @@ class RefundQuote(models.Model):
         verbose_name = _("refund quote")
         verbose_name_plural = _("refund quotes")
         ordering = ["-created_at"]
-        indexes = [models.Index(fields=["state", "expires_at"]), models.Index(fields=["order", "-created_at"])]
+        indexes = [
+            models.Index(fields=["state", "expires_at"]),
+            models.Index(fields=["order", "-created_at"]),
+            models.Index(fields=["-created_at", "-id"], name="quote_newest"),
+        ]
         permissions = [
             ("ask_quote", "Can ask what a refund comes to"),
             ("redeem_quote", "Can confirm a refund for a customer"),

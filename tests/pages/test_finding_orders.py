@@ -109,6 +109,19 @@ def test_each_state_of_goods_shows_the_orders_that_have_such() -> None:
     assert len(found(staff, state="nonsense")) == 7
 
 
+@pytest.mark.parametrize("few", [1, 100])
+def test_unsent_orders_are_named_while_they_are_few(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backoffice.screens.order_filters.FEW_UNSENT", few)
+    for number in ("1", "2"):
+        place(number)
+    place("gone", shipments=[shipment_body({1: 1, 2: 1})])
+    staff = signed_in("staff")
+    with CaptureQueriesContext(connection) as captured:
+        assert set(found(staff, state="unsent")) == {"1", "2"}
+    joined = [each["sql"] for each in captured if "EXISTS" in each["sql"] and "cancelled_quantity" in each["sql"]]
+    assert bool(joined) == (few == 1)
+
+
 def test_a_refund_that_was_rejected_does_not_count_as_refunded() -> None:
     order = cast.place("7001")
     redeem(quote_id=ask(order, (1, 1, "changed_mind")).pk, actor=cast.shopper())

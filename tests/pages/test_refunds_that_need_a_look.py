@@ -1,6 +1,7 @@
 """A refund that the provider has refused is seen by those who can do something about it, and says what they can do."""
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from orders.models import AuditEvent, Order
@@ -8,6 +9,7 @@ from orders.tests import cast
 from orders.tests.factories import payment_body
 from refunds.models import GatewayAttempt, Refund
 from refunds.redeem import redeem
+from refunds.selectors import needs_a_look
 from refunds.states import AllocationState, AttemptOutcome, RefundState, Trouble
 from refunds.tests.ask import Asked, ask
 from tests.pages.visiting import signed_in, text_of
@@ -200,3 +202,11 @@ def failed_after_it_was_paid(order: Order) -> Refund:
     refund.allocations.update(state=AllocationState.UNKNOWN)
     Refund.objects.filter(pk=refund.pk).update(state=RefundState.UNKNOWN)
     return refund
+
+
+def test_they_are_looked_up_among_very_many_refunds() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    plan = needs_a_look().explain()
+    for index in ("allocation_refused", "attempt_in_doubt", "attempt_unsettled_trouble", "refund_of_unknown_goods"):
+        assert index in plan
