@@ -63,7 +63,7 @@ class ToolToken(models.Model):
 
 
 class DoorCall(models.Model):
-    """One call by a door and its answer. Without a result: its process ended in the middle, and nothing came of it."""
+    """One call by a door and its answer. Without a result: it is at work, or its process ended in the middle."""
 
     door = models.CharField(_("door"), max_length=8, choices=Door.choices)
     token = models.ForeignKey(

@@ -99,8 +99,9 @@ def put_up(*, conversation: Conversation, actor: Actor, kind: CardKind, asked: A
     """Show a card without a quote on the customer's page: `asked` are the lines of an exchange or of lost goods, or the
     fields of an address. The actor owns the conversation from then on.
 
-    While the same waits there, it is the same card. Raises `NotAllowed` and `Refusal`: whatever the customer's own
-    press would be refused for, and wrong_state for the address that the order has already.
+    While the same waits there, whoever put it up, it is the same card. Raises `NotAllowed` and `Refusal`: whatever the
+    customer's own press would be refused for, a colleague's conversation, and wrong_state for the address that the
+    order has already.
     """
     actor.require_staff(people.PERMISSION)
     permission, build = WITHOUT_QUOTE[kind]
@@ -110,9 +111,9 @@ def put_up(*, conversation: Conversation, actor: Actor, kind: CardKind, asked: A
         spec = _in_the_customers_words(locked, lambda: build(locked.order, asked))
         if spec is None:
             raise Refusal("wrong_state", translate("The order goes to this address already."))
+        people.take_over(conversation=locked, actor=actor)
         if known := cards.waiting_like(locked, spec):
             return known
-        people.take_over(conversation=locked, actor=actor)
         locked.refresh_from_db()
         card = cards.open_card(conversation=locked, call=None, spec=spec)
         _record(locked, actor, card, kind=kind, button=card.payload["button"])

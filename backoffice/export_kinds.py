@@ -24,6 +24,7 @@ from orders.csv_text import Cell, plain_amount
 from orders.models import AuditEvent, Order
 from orders.prose import listed
 from orders.words import action_name, actor_name, shipping_name
+from refunds import selectors
 from refunds.models import Refund, Return
 from refunds.states import OPEN_RETURNS, RefundState, ReturnState
 
@@ -209,7 +210,7 @@ class ReturnedGoods(Kind):
     sorted_by = "created_at"
 
     def rows(self, filters: Filters) -> QuerySet[Any]:
-        rows = _within(Return.objects.filter(pk__iendswith=filters.get("q", "")), filters, "created_at")
+        rows = _within(selectors.ending_with(filters.get("q", "")), filters, "created_at")
         state = filters.get("state", "")
         if state == "open":
             return rows.filter(state__in=OPEN_RETURNS)

@@ -25,7 +25,7 @@ from django.utils.translation import gettext_lazy as _
 from orders.admin_csv import export_csv
 from orders.admin_links import NOTHING, admin_link, folded_json, pretty_json, related_links
 from orders.admin_many import CountedToALimit, ValuesFilter
-from orders.admin_search import narrowed
+from orders.admin_search import explained, narrowed
 from orders.money import format_money
 
 Column = str | Callable[[Any], Any]
@@ -204,6 +204,10 @@ class ReadOnlyAdmin(_ReadOnly, admin.ModelAdmin):
             return None
         question: Any = reduce(getattr, self.story.split("."), obj)
         return f"{reverse('staff-audit')}?{urlencode({'q': self.story_asked.format(question)})}"
+
+    @property
+    def search_help_text(self) -> str:  # type: ignore[override]
+        return explained(self.model, self.search_fields)
 
     def get_paginator(self, request: HttpRequest, queryset: Any, per_page: int, *args: Any, **kwargs: Any) -> Any:
         return CountedToALimit(queryset, per_page, *args, **kwargs)

@@ -3,18 +3,22 @@
 One question over several tables at once would read all their rows.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from django.contrib.admin.utils import get_fields_from_path, lookup_spawns_duplicates
-from django.db.models import Model, Q, QuerySet
+from django.db.models import AutoField, Model, Q, QuerySet
 from django.utils.text import smart_split, unescape_string_literal
+from django.utils.translation import gettext as _
 
 from orders import search
+from orders.prose import listed
 
 # Found by one field, these are named in the question for the list; more are looked for again, in each of its questions.
 MANY_FOUND: Final = 2000
 LONGEST_NUMBER: Final = 19
+PHONE: Final = re.compile(r"\+?\d[\d -]{6,}")
 
 
 def narrowed(rows: QuerySet[Any], fields: Sequence[str], search_term: str) -> QuerySet[Any]:
@@ -27,9 +31,29 @@ def narrowed(rows: QuerySet[Any], fields: Sequence[str], search_term: str) -> Qu
     return rows
 
 
+def explained(model: type[Model], fields: Sequence[str]) -> str:
+    """What may be typed, in words: what only as a whole, and what by a part of it."""
+    whole, parts = ([_label(model, field) for field in fields if _is_whole(field) is way] for way in (True, False))
+    told = [(_("As a whole: %(names)s."), whole), (_("Also a part: %(names)s."), parts)]
+    return " ".join(words % {"names": listed(dict.fromkeys(names))} for words, names in told if names)
+
+
+def _is_whole(field: str) -> bool:
+    return field.startswith("=") or field.endswith("__exact")
+
+
+def _label(model: type[Model], field: str) -> str:
+    """A record that only has a counted number is named itself."""
+    found = get_fields_from_path(model, field.removeprefix("=").removesuffix("__exact"))[-1]
+    return str(found.model._meta.verbose_name if isinstance(found, AutoField) else found.verbose_name)
+
+
 def _words(search_term: str) -> list[str]:
-    """What stands in quotation marks is one word."""
-    bits = smart_split(search_term.replace("\x00", ""))
+    """What stands in quotation marks is one word, and so is a phone number; `#5531` is the number 5531."""
+    typed = search_term.replace("\x00", "").strip()
+    if PHONE.fullmatch(typed):
+        return [typed]
+    bits = [bit.lstrip("#") or bit for bit in smart_split(typed)]
     return [unescape_string_literal(bit) if bit[0] in "\"'" and bit[0] == bit[-1] != bit else bit for bit in bits]
 
 

@@ -12,8 +12,10 @@ from orders.money import currency_decimals
 
 # Excel takes a file without it for the machine's own old encoding.
 MARK: Final = "\ufeff"
-# A cell that begins with one of these is a formula to a spreadsheet, whoever wrote it: a customer's name, for one.
-BEGINS_A_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+# A cell that begins with one of these is a formula to a spreadsheet, whoever wrote it: a customer's name, for one. In
+# Chinese and Japanese settings the wide signs are read like the narrow ones.
+BEGINS_A_FORMULA: Final = (*"=+-@＝＋－＠", "\t", "\r", "\n")
+SPACES: Final = " \u00a0\u3000"
 Cell = str | int | bool | date | None
 
 
@@ -36,7 +38,7 @@ def _written(cell: Cell) -> str | int:
         return cell
     text = str(cell).replace("\x00", "")
     # Spreadsheets look past spaces before the sign.
-    return f"'{text}" if text.lstrip(" ").startswith(BEGINS_A_FORMULA) else text
+    return f"'{text}" if text.lstrip(SPACES).startswith(BEGINS_A_FORMULA) else text
 
 
 def plain_amount(amount: int, currency: str) -> str | int:

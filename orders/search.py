@@ -146,7 +146,7 @@ def _email_has(words: str) -> Q | None:
 
 
 def _phone_ends(words: str) -> Q | None:
-    digits = words.replace("-", "").replace(" ", "").lstrip("+")
+    digits = words.replace("-", "").replace(" ", "").removeprefix("+886").lstrip("+")
     if not (digits.isascii() and digits.isdigit() and len(digits) >= SHORTEST_PHONE_END):
         return None
     return Q(PhoneEnds("phone", digits[1:] if len(digits) >= WHOLE_PHONE and digits[0] == "0" else digits))

@@ -83,11 +83,15 @@ def edit(*, currency: str, version: int, body: object, actor: Actor) -> RefundPo
 
 
 @transaction.atomic
-def discard(*, currency: str, version: int, actor: Actor) -> None:
-    """Throw a draft away; the history keeps what it said. Raises NotAllowed, NotFound, and Refusal wrong_state."""
+def discard(*, currency: str, version: int, actor: Actor, seen: str = "") -> None:
+    """Throw a draft away; the history keeps what it said. `seen`: as for `publish`.
+
+    Raises NotAllowed, NotFound, and Refusal wrong_state or draft_changed.
+    """
     _allowed(actor, EDIT)
     _lock(currency)
     policy = _draft(currency, version)
+    _check_seen(policy, seen)
     _record("discarded", policy, actor, outcome={"rules": rules_of(policy)})
     policy.delete()
 

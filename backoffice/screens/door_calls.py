@@ -5,8 +5,10 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -29,7 +31,7 @@ def calls(request: HttpRequest, call_id: int) -> HttpResponse:
     call = get_object_or_404(rows, pk=call_id)
     session = sessions.around(call)
     context = {
-        "here": "queue",
+        "here": "door-calls",
         "call": call,
         "session": session,
         "facts": facts_of(session),
@@ -63,6 +65,7 @@ def steps_of(calls: Sequence[DoorCall], *, chosen: int = 0) -> list[Step]:
 def _step(call: DoorCall, *, is_chosen: bool) -> Step:
     code = str((call.result or {}).get("code", "")) if call.is_error else ""
     began_only = call.result is None
+    at_work = began_only and timezone.now() - call.created_at < timedelta(seconds=settings.AGENT_MAX_TURN_SECONDS)
     folded: list[tuple[str, Any]] = [(_("Arguments"), call.arguments)]
     if call.result is not None:
         folded.append((_("Result"), call.result))
@@ -70,12 +73,12 @@ def _step(call: DoorCall, *, is_chosen: bool) -> Step:
         "tool",
         call.created_at,
         call.name,
-        badge=_("no answer") if began_only else code or _("answered"),
+        badge=_("at work") if at_work else _("no answer") if began_only else code or _("answered"),
         tone="wait" if began_only else "bad" if call.is_error else "good",
         spans=[(call.created_at, _end_of(call), "tool-bad" if call.is_error else "tool")],
         took=None if call.duration_ms is None else _took(call),
         facts=_facts(call),
-        text=_("Its process ended in the middle: nothing came of it.") if began_only else "",
+        text=_("Its process ended in the middle: nothing of it was kept.") if began_only and not at_work else "",
         folded=folded,
         is_chosen=is_chosen,
     )

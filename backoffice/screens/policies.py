@@ -233,8 +233,9 @@ def withdraw(request: HttpRequest, currency: str, version: int) -> HttpResponse:
 def discard(request: HttpRequest, currency: str, version: int) -> HttpResponse:
     policy = _policy_or_404(currency, version)
 
-    def work(_form: QueryDict) -> str:
-        policies.discard(currency=currency, version=version, actor=staff_actor(request.user))
+    def work(form: QueryDict) -> str:
+        seen = form.get("seen", "")
+        policies.discard(currency=currency, version=version, actor=staff_actor(request.user), seen=seen)
         return _("The draft of version %(version)s is thrown away.") % {"version": version}
 
     return form_screen(

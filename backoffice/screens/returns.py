@@ -18,7 +18,7 @@ from backoffice.screens.forms import form_screen
 from backoffice.screens.gate import ORDERS, REDEEM, SHIPMENTS, staff_screen
 from orders.actors import Actor, staff_actor
 from orders.kept_form import kept_form
-from refunds import returns
+from refunds import returns, selectors
 from refunds.acceptance import accept as accept_goods
 from refunds.access import find
 from refunds.models import Return
@@ -40,7 +40,7 @@ def return_list(request: HttpRequest) -> HttpResponse:
     if search:
         if (found := _only(search)) is not None:
             return redirect("staff-return", return_id=found)
-        rows = rows.filter(pk__iendswith=search)
+        rows = rows.filter(pk__in=selectors.ending_with(search).values("pk"))
     kept = {"q": search} if search else {"all": "1"} if show_all else {}
     sheet = keyset.sheet_of(rows, request.GET, per_page=PER_PAGE, oldest_first=not show_all, kept=kept)
     context = {
@@ -57,7 +57,7 @@ def return_list(request: HttpRequest) -> HttpResponse:
 
 def _only(search: str) -> str | None:
     """The return with this number; else the only one whose number ends so."""
-    for ending in (Return.objects.filter(pk=search.lower()), Return.objects.filter(pk__iendswith=search)):
+    for ending in (Return.objects.filter(pk=search.lower()), selectors.ending_with(search)):
         if len(found := list(ending.values_list("pk", flat=True)[:2])) == 1:
             return found[0]
     return None

@@ -7,6 +7,7 @@ from html import unescape
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -123,12 +124,13 @@ def test_what_others_called_meanwhile_is_not_there(token: ToolToken, order: Orde
         assert says in page(call)
 
 
-def test_a_call_whose_process_ended_in_the_middle_says_that_nothing_came_of_it(token: ToolToken) -> None:
+def test_a_call_without_an_answer_is_at_work_until_its_process_must_have_ended(token: ToolToken) -> None:
     call = called(token)
-    DoorCall.objects.filter(pk=call.pk).update(result=None, duration_ms=None)
-    said = page(call)
-    assert "no answer" in said
-    assert "nothing came of it" in said
+    rows = DoorCall.objects.filter(pk=call.pk)
+    rows.update(result=None, duration_ms=None)
+    assert [told in page(call) for told in ("at work", "no answer", "ended in the middle")] == [True, False, False]
+    rows.update(created_at=timezone.now() - timedelta(seconds=settings.AGENT_MAX_TURN_SECONDS + 1))
+    assert [told in page(call) for told in ("at work", "no answer", "ended in the middle")] == [False, True, True]
 
 
 def test_what_a_program_sends_is_no_markup(token: ToolToken) -> None:

@@ -263,6 +263,11 @@ def test_cells_that_a_spreadsheet_would_run_are_marked_as_text() -> None:
     assert text_of(rows) == "'=1+1,'+886912,'-5,'@SUM(A1),'\tx,' =1,王小明,a=b,-5,\r\n"
 
 
+@pytest.mark.parametrize("text", ["＝1+1", "＋886912", "－5", "＠SUM(A1)", "\u3000=1", "\xa0=1", " \u3000＝1"])
+def test_wide_signs_and_wide_spaces_are_no_way_around_that(text: str) -> None:
+    assert text_of([[text]]) == f"'{text}\r\n"
+
+
 def test_a_name_that_is_a_formula_is_harmless_in_the_file() -> None:
     orders(1)
     Customer.objects.update(name='=HYPERLINK("http://x","y")')

@@ -111,6 +111,19 @@ def test_a_second_press_of_the_form_finds_the_card_that_waits() -> None:
     assert Card.objects.count() == 1
 
 
+def test_who_offers_what_waits_already_answers_from_then_on_and_not_in_a_colleagues_place() -> None:
+    talk, staff = said(lost()), signed_in("staff")
+    post(staff, form_of(talk, "resend"), LOST)
+    colleagues = signed_in("supervisor").post(form_of(talk, "resend"), LOST)
+    assert (colleagues.status_code, Card.objects.count()) == (409, 1)
+    staff.post(f"/staff/conversations/{talk.pk}/give-back/")
+    talk.refresh_from_db()
+    assert talk.owner is None
+    post(signed_in("supervisor"), form_of(talk, "resend"), LOST)
+    talk.refresh_from_db()
+    assert (str(talk.owner), Card.objects.count()) == ("supervisor", 1)
+
+
 def test_a_card_is_in_the_customers_language_and_its_refusal_in_the_colleagues() -> None:
     talk, staff = said(delivered(), "hello", language="en"), signed_in("staff")
     refused = staff.post(form_of(talk, "exchange"), SOCKS | {"quantity.li_1.exchange": "7"})

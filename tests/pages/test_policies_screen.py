@@ -13,6 +13,7 @@ from django.utils.formats import date_format
 from orders.tests import cast
 from refunds import policies
 from refunds.models import RefundPolicy
+from refunds.policy_selectors import seen_of
 from refunds.tests.old_rules import published_long_ago
 from tests.pages.visiting import signed_in, text_of
 
@@ -258,6 +259,19 @@ def test_a_draft_is_thrown_away() -> None:
     assert "is thrown away" in text_of(answer)
     assert answer.request["PATH_INFO"] == LIST
     assert marketing.get(DRAFT).status_code == 404
+
+
+def test_a_draft_that_somebody_has_written_on_meanwhile_is_not_thrown_away() -> None:
+    policy = begun()
+    marketing = visitor("marketing")
+    seen = seen_of(policy)
+    assert f'name="seen" value="{seen}"' in text_of(marketing.get(f"{DRAFT}discard/"))
+    policies.edit(currency="TWD", version=policy.version, body={"return_fee": 90}, actor=cast.staff("supervisor"))
+    answer = marketing.post(f"{DRAFT}discard/", {"seen": seen})
+    assert answer.status_code == 409
+    assert RefundPolicy.objects.filter(currency="TWD", version=policy.version).exists()
+    marketing.post(f"{DRAFT}discard/", {"seen": seen_of(RefundPolicy.objects.get(pk=policy.pk))})
+    assert not RefundPolicy.objects.filter(currency="TWD", version=policy.version).exists()
 
 
 def published(days: int = 300) -> RefundPolicy:

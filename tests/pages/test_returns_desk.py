@@ -1,12 +1,13 @@
 """Goods come back: the desk of whoever opens the parcel, and the customer who keeps them after all."""
 
 import pytest
+from django.db import connection
 from django.utils.dateformat import format as date_format
 from django.utils.timezone import localtime
 
 from orders.tests import cast
 from orders.tests.factories import ago, line_body, shipment_body
-from refunds import approvals
+from refunds import approvals, selectors
 from refunds.acceptance import accept
 from refunds.models import Refund, Return
 from refunds.states import ReturnState
@@ -74,6 +75,15 @@ def test_the_number_on_the_parcel_or_its_end_leads_to_the_return() -> None:
     for foreign in ("rt_000000000000", "rt_%00", "nothing"):
         assert warehouse.get(f"/staff/returns/{foreign}/").status_code == 404
         assert warehouse.post(f"/staff/returns/{foreign}/receive/").status_code == 404
+
+
+def test_the_end_of_a_number_is_looked_up_in_its_index_and_may_hold_any_sign() -> None:
+    return_of(cast.place("9017", lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1})]))
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    assert "return_number_backwards" in selectors.ending_with("x7q").explain()
+    for sign in ("%", "_", "\\"):
+        assert not selectors.ending_with(sign).exists()
 
 
 def test_the_desk_waits_for_a_number_and_after_an_acceptance_for_the_next() -> None:
