@@ -8,13 +8,16 @@ from typing import Any
 
 import httpx2
 import pytest
+from django.db import connections
 from mcp import MCPError
 
-from agent.doors import mcp_http, mcp_server, tokens
+from agent.doors import calls, mcp_http, mcp_server, tokens
+from agent.doors.identity import Identity
 from agent.tests.doors import by_mcp, listed_by_mcp, token_for
 from agent.tests.unusable import UNUSABLE, foreign_words
 from agent.tools import registry
 from agent.tools.base import Arguments, Context, Tool, closed
+from orders.models import Customer
 from orders.tests import cast
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -56,6 +59,35 @@ def test_a_token_that_cannot_be_looked_up_is_told_so_and_nothing_more(
     with pytest.raises(BaseException) as refused:
         listed_by_mcp("rdt_x", mode=mode)
     assert says_nothing(str(the_error(refused.value)))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_caller_of_whom_nothing_can_be_found_hears_the_one_error_object(
+    mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokens, "identify", lambda secret: Identity(customer=Customer()))
+    answer = by_mcp("rdt_x", "get_order", {"order_number": "5531"}, mode=mode)
+    assert (answer.is_error, answer.result["code"]) == (True, "internal_error")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_should_a_call_raise_all_the_same_it_is_said_that_nobody_knows_how_far_it_came(
+    mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret, _ = token_for(cast.order_5531().customer)
+    monkeypatch.setattr(calls, "call", broken)
+    answer = by_mcp(secret, "get_order", {"order_number": "5531"}, mode=mode)
+    assert (answer.is_error, answer.result["code"]) == (True, "internal_error")
+    assert says_nothing(json.dumps(answer.result))
+    assert "Nothing was changed" not in answer.result["message"]
+
+
+def test_a_connection_that_cannot_be_closed_costs_nobody_their_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    secret, _ = token_for(cast.order_5531().customer)
+    close = connections.close_all
+    monkeypatch.setattr(connections, "close_all", lambda: broken(close()))
+    answer = by_mcp(secret, "get_order", {"order_number": "5531"}, mode="legacy")
+    assert answer.result["order_number"] == "5531"
 
 
 def the_error(error: BaseException) -> MCPError:
