@@ -150,6 +150,18 @@ def test_payments_refunds_and_look_alikes_of_other_orders_come_in_one_result() -
     assert "verdict" not in found
 
 
+def test_of_many_look_alikes_the_nearest_in_time_are_shown_the_nearest_first() -> None:
+    bought("7000", 990, ago(days=3))
+    for place in range(1, 12):
+        bought(f"70{place:02}", 990, ago(days=3, hours=50 + place))  # long before
+    bought("7020", 990, ago(days=3, minutes=-12))
+    bought("7021", 990, ago(days=3, hours=-5))
+    evidence = paid("7000")["duplicate_charge_evidence"]
+    shown = [pair["looks_like"]["order_number"] for pair in evidence["pairs"]]
+    assert shown == ["7020", "7021", *(f"70{place:02}" for place in range(1, 9))]
+    assert evidence["more_not_shown"] is True
+
+
 def test_a_charge_that_failed_and_one_that_went_back_are_told_as_such() -> None:
     bought("7001", 990, ago(days=2))
     fails(bought("7002", 990, ago(days=2, minutes=-10)))
