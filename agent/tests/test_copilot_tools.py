@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
+from pytest_django import Settings
 
 from agent.models import CopilotDraft
 from agent.offline.tool_rules import check_tools
@@ -102,6 +103,16 @@ def test_the_beginning_is_inside_and_the_end_is_not() -> None:
         bought(f"700{minutes}", 100 + minutes, NOON + timedelta(minutes=minutes))
     found = search(created_from="2026-11-20T20:00:00+08:00", created_before="2026-11-20T12:02:00Z")
     assert numbers(found["orders"]) == ["7001", "7000"]
+
+
+def test_an_answer_says_what_is_now_and_in_which_zone(settings: Settings) -> None:
+    """Whoever calls from outside was told by nobody, and has to work stretches of time out."""
+    cast.customer("ming")
+    before = datetime.now(UTC).replace(microsecond=0)
+    found = search()
+    now = datetime.fromisoformat(found["now"])
+    assert (found["time_zone"], now.utcoffset()) == (settings.TIME_ZONE, timedelta(hours=8))
+    assert before <= now <= datetime.now(UTC)
 
 
 @pytest.mark.parametrize("moment", ["2026-11-20", "2026-11-20T12:00:00", "yesterday"])
