@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from agent.models import Conversation
-from agent.states import CopilotAuthor, CopilotState, ToolCallState
+from agent.states import LIVE_RUNS, CopilotAuthor, CopilotState, ToolCallState
 
 
 class CopilotThread(models.Model):
@@ -45,7 +45,10 @@ class CopilotThread(models.Model):
         verbose_name = _("copilot thread")
         verbose_name_plural = _("copilot threads")
         ordering = ["-id"]
-        indexes = [models.Index(fields=["user", "-updated_at", "-id"], name="copilot_of_person_newest")]
+        indexes = [
+            models.Index(fields=["user", "-updated_at", "-id"], name="copilot_of_person_newest"),
+            models.Index(fields=["queued_at"], condition=Q(state__in=sorted(LIVE_RUNS)), name="copilot_live_runs"),
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=~Q(state=CopilotState.RUNNING) | Q(lease_until__isnull=False), name="copilot_run_has_lease"

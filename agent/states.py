@@ -44,6 +44,10 @@ class CopilotState(models.TextChoices):
     FAILED = "failed", _("failed")
 
 
+# Somebody waits for an answer: what the sweeper looks through.
+LIVE_RUNS = frozenset({CopilotState.QUEUED, CopilotState.RUNNING})
+
+
 class CopilotAuthor(models.TextChoices):
     STAFF = "staff", _("staff")
     COPILOT = "copilot", _("copilot")

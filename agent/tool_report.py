@@ -21,8 +21,10 @@ from agent.tools import registry
 
 MOST_LINKS: Final = 5
 QUOTES: Final = "quote_refund"
+HANDS_OFF: Final = "hand_off_to_human"
 # What the rules leave to a person: as services refuse, and as the tool that calls one is told.
 RULES_ARE_SILENT: Final = frozenset({"no_policy", "needs_a_person", "rules_leave_it_open"})
+OVER: Final = (TurnState.DONE, TurnState.FAILED)
 READING: Final = frozenset(tool.name for tool in (*registry.ORDER_PAGE, *registry.COPILOT) if tool.reads)
 
 
@@ -224,11 +226,13 @@ def _second_tries(place: Sequence[Made]) -> Iterator[tuple[Made, Made]]:
 
 
 def _read_twice(places: Iterable[Sequence[Made]]) -> list[dict[str, Any]]:
-    """The same page, or the same record, read again in one place with nothing else asked."""
+    """The same page, or the same record, read again in one place with nothing asked meanwhile that may change it."""
     found: list[tuple[dict[str, str], str]] = []
     for place in places:
         seen: list[tuple[str, Any]] = []
         for call in place:
+            if call.tool not in READING:
+                seen.clear()
             if call.tool not in READING or call.code:
                 continue
             if (call.tool, call.arguments) in seen:
@@ -245,16 +249,18 @@ def _failed(since: datetime, until: datetime) -> list[dict[str, Any]]:
 
 
 def _stopped(since: datetime, until: datetime) -> list[dict[str, Any]]:
-    """Turns that failed, by a limit or otherwise, after a quote that got no button."""
-    failed = Turn.objects.filter(state=TurnState.FAILED, queued_at__gte=since, queued_at__lt=until)
-    quoted = ToolCall.objects.filter(turn__in=failed, name=QUOTES, is_error=False, result__has_key="quote_id")
-    fields = ("turn_id", "conversation_id", "turn__error", "result__quote_id")
+    """Turns that are over, failed or not, with a quote that got no button. Not those that called a person."""
+    over = Turn.objects.filter(state__in=OVER, queued_at__gte=since, queued_at__lt=until)
+    handed_off = ToolCall.objects.filter(name=HANDS_OFF, is_error=False, result__isnull=False).values("turn")
+    over = over.exclude(state=TurnState.DONE, pk__in=handed_off)
+    quoted = ToolCall.objects.filter(turn__in=over, name=QUOTES, is_error=False, result__has_key="quote_id")
+    fields = ("turn_id", "conversation_id", "turn__state", "turn__error", "result__quote_id")
     rows = list(quoted.order_by("pk").values_list(*fields))
-    shown = set(Card.objects.filter(quote__in=[row[3] for row in rows]).values_list("quote_id", flat=True))
-    with_a_button = {turn for turn, _, _, quote in rows if quote in shown}
+    shown = set(Card.objects.filter(quote__in=[row[-1] for row in rows]).values_list("quote_id", flat=True))
+    with_a_button = {turn for turn, *_, quote in rows if quote in shown}
     stopped: Mapping[int, dict[str, Any]] = {
-        turn: {"turn": turn, "error": error, "quote_id": quote, "link": trace(conversation, turn)}
-        for turn, conversation, error, quote in rows
+        turn: {"turn": turn, "state": state, "error": error, "quote_id": quote, "link": trace(conversation, turn)}
+        for turn, conversation, state, error, quote in rows
         if turn not in with_a_button
     }
     return list(stopped.values())

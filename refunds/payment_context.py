@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 import structlog
-from django.db.models import Q
+from django.db.models import Q, prefetch_related_objects
 
 from orders.models import Order, Payment
 from orders.moments import moment
@@ -75,15 +75,26 @@ def _within(own: Sequence[Payment]) -> list[tuple[Payment, Payment]]:
     return [(one, other) for place, one in enumerate(own) for other in own[place + 1 :] if _look_alike(one, other)]
 
 
-def _alike(order: Order, own: Iterable[Payment]) -> list[Payment]:
-    """Payments of the customer's other orders that look like one of these, the nearest orders first."""
+def _alike(order: Order, own: Sequence[Payment]) -> list[Payment]:
+    """Payments of the customer's other orders that look like one of these, the nearest in time first.
+
+    There may be more of them than are looked at, and a charge made twice is the nearest of all.
+    """
     like_one = Q(pk__in=[])
     for each in own:
         near = (each.captured_at - NEAR, each.captured_at + NEAR)
         like_one |= Q(amount=each.amount, method=each.method, captured_at__range=near)
     others = Payment.objects.filter(like_one, order__customer=order.customer_id, order__currency=order.currency)
-    found = others.exclude(order=order).select_related("order").prefetch_related(*_READ)
-    return list(found.order_by("captured_at", "pk")[: MOST_ALIKE + 1])
+    found = sorted(others.exclude(order=order).select_related("order"), key=lambda other: _distance(other, own))
+    nearest = found[: MOST_ALIKE + 1]
+    prefetch_related_objects(nearest, *_READ)
+    return nearest
+
+
+def _distance(other: Payment, own: Iterable[Payment]) -> tuple[timedelta, str]:
+    """How far it is from the one of `own` that it looks most like."""
+    apart = [abs(each.captured_at - other.captured_at) for each in own if _look_alike(each, other)]
+    return min(apart), other.pk
 
 
 def _look_up(payments: Iterable[Payment]) -> dict[str, _Looked]:

@@ -110,7 +110,8 @@ def test_only_the_client_module_knows_the_sdk() -> None:
 
 
 def test_the_mcp_sdk_is_known_at_its_door_only() -> None:
-    at_the_door = {"agent.doors.mcp_http", "agent.doors.mcp_server", "agent.management.commands.mcp_server"}
+    modules = {"agent.doors.mcp_http", "agent.doors.mcp_server", "agent.doors.mcp_errors"}
+    at_the_door = {*modules, "agent.management.commands.mcp_server"}
     assert importers("mcp") | importers("mcp_types") == at_the_door
 
 

@@ -52,6 +52,20 @@ def test_what_the_list_forbids_stands_nowhere(row: dict[str, str]) -> None:
     assert [word for word in row["never"].split(", ") if word in written] == []
 
 
+def test_the_copilot_is_no_person_and_not_the_customers_assistant() -> None:
+    assert re.findall(r"(?<!AI )助理", translations()) == []
+
+
+def test_a_token_of_a_model_is_written_in_one_way() -> None:
+    assert re.findall(r"(?<![A-Za-z])tokens?(?![A-Za-z])", translations()) == []
+
+
+def test_what_an_evaluation_does_with_a_script_is_said_as_people_say_it() -> None:
+    written = translations()
+    assert "測的是腳本" in written
+    assert "量的是" not in written
+
+
 def test_no_word_of_another_place_stands_anywhere() -> None:
     written = translations()
     assert [word for word in ELSEWHERE if word in written] == []

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as translate
 from agent.calls import NO_ANSWER
 from agent.copilot import leases, words
 from agent.models import Conversation, CopilotMessage, CopilotThread
-from agent.states import CopilotAuthor, CopilotState, ToolCallState
+from agent.states import LIVE_RUNS, CopilotAuthor, CopilotState, ToolCallState
 from agent.text import readable
 from orders import audit
 from orders.actors import Actor
@@ -100,7 +100,7 @@ def may_be_tried_again(thread: CopilotThread) -> bool:
 
 def is_at_work(thread: CopilotThread) -> bool:
     """Whether something new can be expected without anybody pressing a button."""
-    live = thread.state in {CopilotState.QUEUED, CopilotState.RUNNING}
+    live = thread.state in LIVE_RUNS
     return live and not may_be_tried_again(thread)
 
 

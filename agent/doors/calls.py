@@ -45,8 +45,9 @@ class Answer:
 def call(identity: Identity, name: str, arguments: Any, door: Door) -> Answer:
     """Run one call for `identity`. Never raises: every refusal, and every fault of ours, is an answer."""
     began = time.monotonic()
-    with translation.override(_language(identity)):
+    with translation.override(settings.LANGUAGE_CODE):
         try:
+            translation.activate(_language(identity))  # a query: it may fail like all that follows
             answer = _call(identity, name, arguments, door, began)
         except Refusal as refusal:
             answer = Answer(refusal.as_dict(), is_error=True)

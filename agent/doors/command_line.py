@@ -58,20 +58,28 @@ def _help(schema: Mapping[str, Any], kind: Mapping[str, Any], nullable: bool) ->
     """argparse takes a per cent sign for the beginning of a value."""
     words = [str(schema.get("description", ""))]
     if kind.get("type") not in METAVARS:
-        words.append(f"As JSON: {_shape(kind)}.")
+        words.append(f"As JSON, with every name: {_shape(kind)}.")
     if nullable:
         words.append("May be left out.")
     return " ".join(filter(None, words)).replace("%", "%%")
 
 
 def _shape(kind: Mapping[str, Any]) -> str:
-    """What the JSON looks like: `[{"line_item_id": string, "quantity": integer}, …]`."""
+    """What the JSON looks like: `[{"line_item_id": string, "action": cancel | return | null}, …]`.
+
+    Inside, what may be null may not be left out: only a command's own options can be.
+    """
     if kind.get("type") == "array":
         return f"[{_shape(kind['items'])}, …]"
     if kind.get("type") == "object":
-        inside = (f'"{name}": {_shape(_kind(each)[0])}' for name, each in kind["properties"].items())
+        inside = (f'"{name}": {_value(each)}' for name, each in kind["properties"].items())
         return "{" + ", ".join(inside) + "}"
     return " | ".join(map(str, kind["enum"])) if "enum" in kind else str(kind.get("type", "any"))
+
+
+def _value(schema: Mapping[str, Any]) -> str:
+    kind, nullable = _kind(schema)
+    return f"{_shape(kind)} | null" if nullable else _shape(kind)
 
 
 def _reader(kind: Mapping[str, Any]) -> Callable[[str], Any]:

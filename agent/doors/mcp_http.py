@@ -19,7 +19,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import AnyHttpUrl
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from agent.doors import mcp_server, tokens
+from agent.doors import mcp_errors, mcp_server, tokens
 from agent.states import Door
 
 PATH: Final = "/mcp"
@@ -62,7 +62,7 @@ def made() -> ASGIApp:
         if refusal:
             await _refuse(send, *refusal)
         else:
-            await served(scope, receive, send)
+            await served(scope, receive, mcp_errors.saying(send))
 
     return door
 

@@ -60,7 +60,11 @@ def _then_close(function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return function(*arguments)
     finally:
-        connections.close_all()
+        try:
+            connections.close_all()
+        except Exception:
+            # The work is done, and kept: its answer is not lost for that.
+            log.exception("tool.connection_not_closed")
 
 
 def _listed(secret: str | None) -> list[types.Tool]:
@@ -79,7 +83,12 @@ def _called(secret: str | None, name: str, arguments: Any, door: Door) -> Answer
     except Exception:
         log.exception("tool.not_reached", tool=name[:64], door=door)
         return Answer(calls.busy().as_dict(), is_error=True)
-    return calls.call(who, name, arguments, door) if who else Answer(_nobody().as_dict(), is_error=True)
+    try:
+        return calls.call(who, name, arguments, door) if who else Answer(_nobody().as_dict(), is_error=True)
+    except Exception:
+        # It says that it never raises. Should it, nobody knows how far it had come.
+        log.exception("tool.not_answered", tool=name[:64], door=door)
+        return Answer(_not_answered().as_dict(), is_error=True)
 
 
 def _identify(secret: str | None) -> Identity | None:
@@ -116,6 +125,14 @@ def _result(answer: Answer) -> types.CallToolResult:
         content=[types.TextContent(type="text", text=text)],
         structured_content=answer.result,
         is_error=answer.is_error,
+    )
+
+
+def _not_answered() -> Refusal:
+    return Refusal(
+        "internal_error",
+        translate("This could not be answered because of a fault on our side."),
+        hint=translate("Look what has become of it before you do the same again."),
     )
 
 

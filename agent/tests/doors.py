@@ -17,7 +17,7 @@ from agent.doors.calls import Answer
 from agent.management.commands.tools import Command as Tools
 from agent.models import Card, ToolCall, ToolToken
 from agent.states import Door, ToolCallState
-from agent.tests.helpers import asked, call, hear, hold
+from agent.tests.helpers import CASE, asked, call, hear, hold, talk
 from agent.tools import executor
 from orders.models import Customer, Order
 from orders.tests import cast
@@ -114,3 +114,30 @@ def plain(answer: Answer, order: Order) -> Any:
     text = re.sub(r"\b(rq|rf|rt|rp|sh|pay|ap|card)_[0-9a-z]{12,}", r"\1_ID", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT[0-9:.+]+", "MOMENT", text)
     return answer.is_error, json.loads(text)
+
+
+def staffs_calls(order: Order) -> dict[str, dict[str, Any]]:
+    """Each tool of colleagues with what it has an answer for."""
+    conversation = talk(order)
+    newest = conversation.messages.latest("pk").pk
+    ticket = {"customer_id": None, "order_number": None, "state": None, "page_size": None, "cursor": None}
+    return {
+        "customers_search": {"query": "王小明"},
+        "orders_search": {
+            "customer_id": "c-ming",
+            "created_from": "2020-01-01T00:00:00+08:00",
+            "created_before": None,
+            "page_size": 2,
+            "cursor": None,
+        },
+        "orders_get_payment_context": {"order_number": order.number},
+        "tickets_search": {"conversation_id": conversation.pk, **ticket},
+        "quote_refund": {"order_number": order.number, "lines": [{**CASE, "action": None}]},
+        "draft_reply": {"conversation_id": conversation.pk, "read_to": newest, "text": "您好，我來看看。"},
+    }
+
+
+def told(answer: Answer, order: Order) -> Any:
+    """The answer without what is new with every call."""
+    refused, result = plain(answer, order)
+    return refused, {name: value for name, value in result.items() if name not in {"draft_id", "next_cursor"}}

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
+from pytest_django import Settings
 
 from agent.models import CopilotDraft
 from agent.offline.tool_rules import check_tools
@@ -104,6 +105,16 @@ def test_the_beginning_is_inside_and_the_end_is_not() -> None:
     assert numbers(found["orders"]) == ["7001", "7000"]
 
 
+def test_an_answer_says_what_is_now_and_in_which_zone(settings: Settings) -> None:
+    """Whoever calls from outside was told by nobody, and has to work stretches of time out."""
+    cast.customer("ming")
+    before = datetime.now(UTC).replace(microsecond=0)
+    found = search()
+    now = datetime.fromisoformat(found["now"])
+    assert (found["time_zone"], now.utcoffset()) == (settings.TIME_ZONE, timedelta(hours=8))
+    assert before <= now <= datetime.now(UTC)
+
+
 @pytest.mark.parametrize("moment", ["2026-11-20", "2026-11-20T12:00:00", "yesterday"])
 def test_a_moment_without_its_zone_is_refused(moment: str) -> None:
     cast.customer("ming")
@@ -148,6 +159,18 @@ def test_payments_refunds_and_look_alikes_of_other_orders_come_in_one_result() -
     assert pairs["7003"]["same_card"] is False
     assert found["lines"][0]["line_item_id"] == "li_1"
     assert "verdict" not in found
+
+
+def test_of_many_look_alikes_the_nearest_in_time_are_shown_the_nearest_first() -> None:
+    bought("7000", 990, ago(days=3))
+    for place in range(1, 12):
+        bought(f"70{place:02}", 990, ago(days=3, hours=50 + place))  # long before
+    bought("7020", 990, ago(days=3, minutes=-12))
+    bought("7021", 990, ago(days=3, hours=-5))
+    evidence = paid("7000")["duplicate_charge_evidence"]
+    shown = [pair["looks_like"]["order_number"] for pair in evidence["pairs"]]
+    assert shown == ["7020", "7021", *(f"70{place:02}" for place in range(1, 9))]
+    assert evidence["more_not_shown"] is True
 
 
 def test_a_charge_that_failed_and_one_that_went_back_are_told_as_such() -> None:

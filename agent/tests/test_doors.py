@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, OperationalError
-from django.utils import timezone
+from django.db import DatabaseError, OperationalError, connection
+from django.utils import timezone, translation
 
 from agent import people
 from agent.doors import asking, calls, identity
@@ -19,7 +19,7 @@ from agent.tests.doors import token_for
 from agent.tests.helpers import CASE, EARPHONES, SAME_AGAIN, hear, hold, press, talk, told
 from agent.tools import executor, registry
 from agent.tools.base import Arguments, Context, Tool, closed
-from orders.models import AuditEvent, Order
+from orders.models import AuditEvent, Customer, Order
 from orders.tests import cast
 from refunds.models import Refund, RefundQuote, Return
 
@@ -173,6 +173,26 @@ def test_a_fault_of_ours_is_one_plain_sentence(ask: Call, monkeypatch: pytest.Mo
     text = json.dumps(answer.result)
     assert not [word for word in ("secret", "relation", "http", "Error", "Traceback") if word in text]
     assert DoorCall.objects.get().result == answer.result
+
+
+def test_a_language_that_cannot_be_looked_up_is_answered_like_every_other_fault(order: Order) -> None:
+    def unreached(execute: Any, sql: str, *rest: Any) -> Any:
+        if 'FROM "agent_conversation"' in sql:
+            raise OperationalError("couldn't get a connection after 10.00 sec")
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(unreached):
+        answer = calls.call(Identity(customer=order.customer), "get_order", {"order_number": "5531"}, Door.SHELL)
+    assert (answer.is_error, answer.result["code"]) == (True, "temporarily_unavailable")
+    nobody_yet = Identity(customer=Customer())  # not saved, so nothing can be found by it
+    answer = calls.call(nobody_yet, "get_order", {"order_number": "5531"}, Door.SHELL)
+    assert (answer.is_error, answer.result["code"]) == (True, "internal_error")
+
+
+def test_a_call_leaves_the_language_of_whoever_called_as_it_was(ask: Call) -> None:
+    with translation.override("en"):
+        ask("get_order")
+        assert translation.get_language() == "en"
 
 
 def test_what_a_broken_tool_had_done_is_undone_the_opened_conversation_too(

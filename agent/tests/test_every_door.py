@@ -12,8 +12,8 @@ from agent.doors.calls import Answer
 from agent.models import Conversation, DoorCall
 from agent.states import Door
 from agent.tests.copilot_desk import use
-from agent.tests.doors import Chat, Step, by_mcp, by_shell, listed_by_mcp, plain, run, token_for
-from agent.tests.helpers import CASE, EARPHONES, SAME_AGAIN
+from agent.tests.doors import Chat, Step, by_mcp, by_shell, listed_by_mcp, plain, run, staffs_calls, token_for, told
+from agent.tests.helpers import CASE, EARPHONES, SAME_AGAIN, hear
 from agent.tools import registry
 from agent.tools.base import Arguments, StaffContext, Tool
 from orders.actors import NotAllowed
@@ -161,25 +161,53 @@ def test_tools_of_colleagues_are_the_same_by_every_door_and_ask_for_permissions(
     assert not DoorCall.objects.exclude(staff__username="staff", customer=None).exists()
 
 
-@pytest.mark.usefixtures("looking")
-def test_every_tool_of_colleagues_gives_the_same_by_the_copilot_the_shell_and_mcp(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Whatever it makes of such arguments: an answer or a refusal."""
-    monkeypatch.setattr(registry, "COPILOT", (*THERE, LOOK))
-    order = cast.order_5531()
+def by_copilot(name: str, given: dict[str, Any]) -> Answer:
+    own = use(name, given)
+    return Answer(own, own.pop("is_error"))
+
+
+def compare_for_staff(name: str, given: dict[str, Any], order: Order) -> Answer:
+    """What the shell answers, once it is known that the copilot and MCP answer the same."""
     secret, _ = token_for(staff="staff")
-    for tool in registry.COPILOT:
-        given = dict(tool.examples[0]) if tool.examples else sample(tool.schema)
-        shell = by_shell(tool.name, given, "--staff", "staff")
-        assert plain(by_mcp(secret, tool.name, given), order) == plain(shell, order), tool.name
-        if tool in THERE:  # the copilot knows no other
-            own = use(tool.name, given)
-            assert plain(Answer(own, own.pop("is_error")), order) == plain(shell, order), tool.name
-        assert shell.result.get("code") not in {"internal_error", "unknown_tool"}, tool.name
+    shell = by_shell(name, given, "--staff", "staff")
+    assert told(by_copilot(name, given), order) == told(shell, order)
+    assert told(by_mcp(secret, name, given), order) == told(shell, order)
+    return shell
 
 
-THERE = registry.COPILOT
+@pytest.mark.parametrize("name", [tool.name for tool in registry.COPILOT])
+def test_every_tool_of_colleagues_gives_the_same_by_the_copilot_the_shell_and_mcp(name: str) -> None:
+    order = cast.order_5531()
+    hear(order)
+    answer = compare_for_staff(name, staffs_calls(order)[name], order)
+    assert not answer.is_error, answer.result
+    assert FOUND[name](answer.result), f"it found nothing to compare: {answer.result}"
+
+
+# What an answer has that has found something.
+FOUND: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "customers_search": lambda result: result["customers"][0]["customer_id"] == "c-ming",
+    "orders_search": lambda result: [order["order_number"] for order in result["orders"]] == ["5531"],
+    "orders_get_payment_context": lambda result: result["payments"],
+    "tickets_search": lambda result: result["tickets"][0]["messages"],
+    "quote_refund": lambda result: result["amount"] == 230,
+    "draft_reply": lambda result: result["draft_id"],
+}
+
+
+@pytest.mark.parametrize("tool", registry.COPILOT, ids=lambda tool: tool.name)
+def test_what_colleagues_ask_of_what_is_not_there_is_answered_the_same_by_the_copilot_the_shell_and_mcp(
+    tool: Tool,
+) -> None:
+    """With the arguments of its example, about nobody and nothing."""
+    cast.staff_user("staff")
+    given = {name: NOTHING.get(name, value) for name, value in tool.examples[0].items()}
+    answer = compare_for_staff(tool.name, given, Order(number="5531"))
+    expected = (False, None, "nobody") if tool.name == "customers_search" else (True, "not_found", None)
+    assert (answer.is_error, answer.result.get("code"), answer.result.get("status")) == expected
+
+
+NOTHING = {"query": "nobody at all", "customer_id": "c-nobody", "conversation_id": 987654, "order_number": "0000"}
 
 
 def test_a_colleague_who_may_not_ask_outside_is_told_so_in_words_for_colleagues() -> None:
@@ -190,18 +218,6 @@ def test_a_colleague_who_may_not_ask_outside_is_told_so_in_words_for_colleagues(
     told = by_shell("orders_get_payment_context", {"order_number": "5531"}, "--staff", "auditor")
     assert (told.is_error, told.result["code"]) == (True, "not_allowed")
     assert "hand_off_to_human" not in told.result["hint"]
-
-
-def sample(schema: Any) -> Any:
-    """Something that fits the schema."""
-    kinds = schema.get("anyOf", [schema])
-    if any(kind.get("type") == "null" for kind in kinds):
-        return None
-    if schema.get("type") == "object":
-        return {name: sample(each) for name, each in schema["properties"].items()}
-    if "enum" in schema:
-        return schema["enum"][0]
-    return {"integer": 1, "boolean": True, "array": []}.get(schema["type"], "2026-11-01T00:00:00+08:00")
 
 
 @pytest.mark.usefixtures("looking")

@@ -14,8 +14,8 @@ from agent.doors import tokens
 from agent.doors.calls import Answer
 from agent.models import DoorCall, ToolToken
 from agent.states import Door
-from agent.tests.doors import by_shell, plain, run, token_for
-from agent.tests.helpers import CASE, hear, talk
+from agent.tests.doors import by_shell, run, staffs_calls, token_for, told
+from agent.tests.helpers import hear
 from agent.tests.real_doors import VERSIONS, Connect, Program, over_http, over_pipes
 from agent.tests.test_every_door import DONE, placed
 from agent.tools import registry
@@ -38,33 +38,6 @@ each_transport = pytest.mark.parametrize(
 OURS = ("Traceback", "Error", "Exception", "pydantic", "django", "psycopg", "relation", "File ", ".py")
 # No tool of any scope takes it: the model has no place for an amount.
 TOO_MUCH = {"amount": 9999}
-
-
-def staffs_calls(order: Order) -> dict[str, dict[str, Any]]:
-    """Each tool of colleagues with what it has an answer for."""
-    conversation = talk(order)
-    newest = conversation.messages.latest("pk").pk
-    ticket = {"customer_id": None, "order_number": None, "state": None, "page_size": None, "cursor": None}
-    return {
-        "customers_search": {"query": "王小明"},
-        "orders_search": {
-            "customer_id": "c-ming",
-            "created_from": "2020-01-01T00:00:00+08:00",
-            "created_before": None,
-            "page_size": 2,
-            "cursor": None,
-        },
-        "orders_get_payment_context": {"order_number": order.number},
-        "tickets_search": {"conversation_id": conversation.pk, **ticket},
-        "quote_refund": {"order_number": order.number, "lines": [{**CASE, "action": None}]},
-        "draft_reply": {"conversation_id": conversation.pk, "read_to": newest, "text": "您好，我來看看。"},
-    }
-
-
-def told(answer: Answer, order: Order) -> Any:
-    """The answer without what is new with every call."""
-    refused, result = plain(answer, order)
-    return refused, {name: value for name, value in result.items() if name not in {"draft_id", "next_cursor"}}
 
 
 def faults_of(real: Answer, here: Answer, orders: tuple[Order, Order]) -> list[str]:

@@ -30,6 +30,9 @@ def test_the_help_of_a_command_comes_from_the_schema() -> None:
     text = " ".join(shown.stdout.split())
     for said in ("--order-number TEXT", "--lines JSON", "The shop's number of the order", '"quantity": integer'):
         assert said in text
+    # What may be null inside JSON may not be left out there, and the help says both.
+    assert '"action": cancel | return | lost | null}' in text
+    assert "with every name" in text
     assert " ".join(registry.BY_NAME["quote_refund"].description.split())[:60] in text
 
 

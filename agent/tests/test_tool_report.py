@@ -10,15 +10,16 @@ from django.core.management import call_command
 from django.utils import timezone
 from pytest_django import Settings
 
-from agent import farewells
+from agent import farewells, turns
 from agent.doors import calls as door_calls
 from agent.doors.identity import Identity
 from agent.models import CopilotThread, DoorCall, ToolCall
-from agent.states import Door
+from agent.states import Door, TurnState
 from agent.tests.copilot_desk import use
 from agent.tests.helpers import CASE, asked, call, hear, hold, newest_turn, talk
 from agent.tool_report import report
 from agent.tools import executor
+from agent.turns import Lease
 from orders.models import Order
 from orders.tests import cast
 
@@ -124,19 +125,52 @@ def test_it_finds_rules_that_are_silent_and_what_was_read_twice(order: Order) ->
     )
 
 
-@pytest.mark.parametrize("with_button", [False, True])
-def test_it_finds_turns_that_stopped_between_quote_and_button(order: Order, with_button: bool) -> None:
-    lease = hold(order)
+@pytest.mark.parametrize(("more", "twice"), [([], []), ([call("get_order")], ["get_order"])])
+def test_what_is_read_again_after_something_may_have_changed_is_not_read_twice(
+    order: Order, more: list[dict[str, Any]], twice: list[str]
+) -> None:
+    work(order, call("get_order"), call("quote_refund", lines=[CASE]), call("get_order"), call("list_refunds"), *more)
+    assert [row["tool"] for row in made()["read_twice"]] == twice
+
+
+def quote_in(lease: Lease, order: Order) -> str:
     (quote,) = asked(order, call("quote_refund", lines=[CASE]))
     executor.run_call(lease, quote.pk)
     quote.refresh_from_db()
-    quote_id = (quote.result or {})["quote_id"]
+    return str((quote.result or {})["quote_id"])
+
+
+def end(lease: Lease, *, failed: bool) -> None:
+    """By a limit, or as a turn ends whose model has nothing more to say."""
+    if failed:
+        farewells.fail(lease, "steps")
+        return
+    with turns.holding(lease, to_end=True) as (conversation, turn):
+        turns.move(conversation, turn, TurnState.RUNNING, TurnState.DONE)
+
+
+@pytest.mark.parametrize("failed", [True, False])
+@pytest.mark.parametrize("with_button", [False, True])
+def test_it_finds_turns_that_stopped_between_quote_and_button(order: Order, with_button: bool, failed: bool) -> None:
+    lease = hold(order)
+    quote_id = quote_in(lease, order)
+    end(lease, failed=failed)
     if with_button:
-        (refund,) = asked(order, call("refund_items", quote_id=quote_id))
-        executor.run_call(lease, refund.pk)
-    farewells.fail(lease, "steps")
-    stopped = [{"turn": lease.turn_id, "error": "steps", "quote_id": quote_id, "link": trace(order)}]
+        hear(order, "yes")
+        work(order, call("refund_items", quote_id=quote_id))
+    state, error = ("failed", "steps") if failed else ("done", "")
+    link = f"https://desk.example/staff/conversations/{talk(order).pk}/turns/{lease.turn_id}/"
+    stopped = [{"turn": lease.turn_id, "state": state, "error": error, "quote_id": quote_id, "link": link}]
     assert made()["stopped_half_way"] == ([] if with_button else stopped)
+
+
+def test_a_turn_that_called_a_person_after_its_quote_has_not_stopped_half_way(order: Order) -> None:
+    lease = hold(order)
+    quote_in(lease, order)
+    (hand_off,) = asked(order, call("hand_off_to_human", reason="complaint", summary="wants a person"))
+    executor.run_call(lease, hand_off.pk)
+    end(lease, failed=False)
+    assert made()["stopped_half_way"] == []
 
 
 def test_calls_from_outside_are_counted_beside_and_belong_together_by_caller_and_time(order: Order) -> None:

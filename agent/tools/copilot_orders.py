@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from django.conf import settings
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext as translate
 from django.utils.translation import gettext_lazy as _
 
@@ -46,6 +48,8 @@ def orders_search(context: StaffContext, arguments: Arguments) -> dict[str, Any]
     shown, has_more = rows[:size], len(rows) > size
     return {
         "customer": {"customer_id": customer.external_id, "name": customer.name},
+        "now": moment(timezone.now()),
+        "time_zone": settings.TIME_ZONE,
         "created_from": moment(begin),
         "created_before": moment(end),
         "orders": [_row(order) for order in shown],

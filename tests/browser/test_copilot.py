@@ -20,7 +20,7 @@ def test_a_draft_comes_by_itself_and_is_put_into_the_answer(visit: Callable[...,
     conversation_of(staff, number)
     staff.sees(staff.page.locator(".talk-line[data-author=agent]"))
     staff.page.locator("#copilot-text").fill("請幫我擬一份回覆草稿")
-    staff.page.get_by_role("button", name="詢問副手").click()
+    staff.page.get_by_role("button", name="詢問 AI 助理").click()
     draft = staff.sees(staff.page.locator(".copilot-draft"))
     expect(draft).to_contain_text(number)
     staff.sees(staff.page.locator("#copilot").get_by_text("還沒有送出"))

@@ -89,5 +89,5 @@ def _failed(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 def _stopped(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for row in rows:
-        yield f"  turn {row['turn']}: {row['error'] or 'failed'} after {row['quote_id']}"
+        yield f"  turn {row['turn']}: {row['error'] or row['state']} after {row['quote_id']}"
         yield f"    {row['link']}"
