@@ -39,6 +39,6 @@ def test_numbers_may_be_written_as_people_write_them(words: str) -> None:
 def test_a_search_says_what_it_finds_as_a_whole_and_what_by_a_part() -> None:
     auditor = signed_in("auditor", language="en")
     page = text_of(auditor.get("/admin/orders/order/"))
-    for told in ("As a whole: order number, ", "Also a part: name, "):
+    for told in ("As a whole: order number, ", "Also a part: full name, e-mail."):
         assert told in page
     assert "As a whole: conversation, order number" in text_of(auditor.get("/admin/agent/modelcall/"))
