@@ -13,7 +13,7 @@ from django.utils.text import smart_split, unescape_string_literal
 from django.utils.translation import gettext as _
 
 from orders import search
-from orders.prose import listed
+from orders.prose import listed, sentences
 
 # Found by one field, these are named in the question for the list; more are looked for again, in each of its questions.
 MANY_FOUND: Final = 2000
@@ -35,7 +35,7 @@ def explained(model: type[Model], fields: Sequence[str]) -> str:
     """What may be typed, in words: what only as a whole, and what by a part of it."""
     whole, parts = ([_label(model, field) for field in fields if _is_whole(field) is way] for way in (True, False))
     told = [(_("As a whole: %(names)s."), whole), (_("Also a part: %(names)s."), parts)]
-    return " ".join(words % {"names": listed(dict.fromkeys(names))} for words, names in told if names)
+    return sentences(*(words % {"names": listed(dict.fromkeys(names))} for words, names in told if names))
 
 
 def _is_whole(field: str) -> bool:

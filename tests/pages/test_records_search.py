@@ -41,4 +41,4 @@ def test_a_search_says_what_it_finds_as_a_whole_and_what_by_a_part() -> None:
     page = text_of(auditor.get("/admin/orders/order/"))
     for told in ("As a whole: order number, ", "Also a part: full name, e-mail."):
         assert told in page
-    assert "As a whole: conversation, order number" in text_of(auditor.get("/admin/agent/modelcall/"))
+    assert "As a whole: conversation, turn, order number" in text_of(auditor.get("/admin/agent/modelcall/"))
