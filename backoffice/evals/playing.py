@@ -58,7 +58,7 @@ def play(task: Task, toolset: str, *, number: str, model: str, cents: int) -> di
         if talk.broken in OUTSIDE:
             raise NotPlayed(f"the model could not be had: {talk.broken}")
         seen = rows.after(world.order, world.others, was)
-    verdict = grade(task, seen, talk)
+    verdict = grade(task, seen, talk, has_quotes=toolset == OURS)
     return {
         **verdict.as_dict(),
         **_counts(talk),

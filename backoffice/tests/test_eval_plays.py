@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from agent.offline.control import Control
 from agent.offline.eval_parts import MODEL
 from agent.tests.conftest import model, stand_in
+from agent.tests.helpers import reply
 from agent.tools import registry
 from backoffice.evals import raw_tools, scratch
 from backoffice.evals.playing import play
@@ -16,6 +17,8 @@ from backoffice.evals.tasks import all_tasks
 from backoffice.evals.toolsets import OURS, RAW, RAW_WITH_RULE
 from orders.models import Order
 from orders.tests import cast
+from refunds.models import Refund, SimulatedFault
+from refunds.states import FaultKind, RefundState
 
 __all__ = ["model", "stand_in"]
 TASKS = {task.id: task for task in all_tasks()}
@@ -80,6 +83,29 @@ def test_the_story_comes_out_by_the_interface(
 def test_what_happens_in_between_is_played_too(scratch_database: None, model: Control, task: str) -> None:
     found = played(task, OURS)
     assert (found["outcome"], found["told"]) == ("right", []), found["faults"]
+
+
+@pytest.mark.parametrize(("toolset", "outcome"), [(OURS, "stuck"), (RAW_WITH_RULE, "missing"), (RAW, "missing")])
+def test_who_only_says_that_it_refunded_has_not(
+    scratch_database: None, model: Control, toolset: str, outcome: str
+) -> None:
+    """The desk takes such words back, and gives up on whoever goes on with them."""
+    model.script([reply("耳機殼已經取消，NT$230 已退款到您的信用卡。")] * 12)
+    found = played(STORY, toolset)
+    assert (found["outcome"], found["tool_calls"]) == (outcome, 0), found["faults"]
+    assert "230 was not refunded" in [each["text"] for each in found["faults"]]
+    assert bool(found["told"]) == (toolset != OURS)
+
+
+@pytest.mark.parametrize("kind", [FaultKind.REFUSE, FaultKind.TIMEOUT_AFTER])
+def test_a_refund_that_the_gateway_did_not_pay_is_not_right(
+    scratch_database: None, model: Control, kind: FaultKind
+) -> None:
+    SimulatedFault.objects.create(kind=kind, remaining=9)
+    found = played(STORY, OURS)
+    assert Refund.objects.get().state in {RefundState.FAILED, RefundState.UNKNOWN}
+    assert (found["outcome"], found["seen"]["refunds"]) == ("stuck", ()), found["faults"]
+    assert [dict(each) for each in found["seen"]["unpaid"]] == [{"goods": {"li_2": 1}, "amount": 230}]
 
 
 def test_the_same_play_again_counts_the_same(scratch_database: None, model: Control) -> None:
