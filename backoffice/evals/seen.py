@@ -9,7 +9,7 @@ from agent.models import Conversation
 from backoffice.evals import scratch
 from backoffice.evals.tasks import Moved
 from orders.models import LineItem, Order
-from refunds.models import Approval, Refund, RefundQuote, Replacement, Return
+from refunds.models import Approval, Refund, RefundAllocation, RefundQuote, Replacement, Return
 from refunds.states import RELEASED, RefundState, ReplacementKind, ReturnKind
 
 GONE: Final = frozenset({"rejected", "withdrawn"})
@@ -177,6 +177,8 @@ def _touched(others: list[Order], was: Before) -> tuple[str, ...]:
 def _quoted(order: Order, moved: Iterable[Moved]) -> frozenset[int]:
     found = {each.amount for each in moved if each.amount is not None}
     found |= set(RefundQuote.objects.filter(order=order).values_list("amount", flat=True))
+    # What of a refund goes to each of several payments.
+    found |= set(RefundAllocation.objects.filter(refund__order=order).values_list("amount", flat=True))
     return frozenset(found | set(Refund.objects.filter(order=order).values_list("amount", flat=True)))
 
 

@@ -80,6 +80,8 @@ def test_the_story_comes_out_by_the_interface(
         "quote_runs_out_and_is_asked_for_again",
         "own_goods_and_a_friends_order",
         "lost_and_wanted_again",
+        "two_payments_everything",
+        "over_the_window_en",
     ],
 )
 def test_what_happens_in_between_is_played_too(scratch_database: None, model: Control, task: str) -> None:
