@@ -12,6 +12,7 @@ from agent.models import EvalCase, EvalRun
 from agent.usage import dollars
 from backoffice.evals.summary import summarise
 from backoffice.evals.tasks import ACT, REFRAIN
+from backoffice.evals.toolsets import OURS
 
 Data = Mapping[str, Any]
 A_SCRIPT: Final = (
@@ -73,6 +74,7 @@ def _tables(summary: Data) -> list[str]:
 
 def _part(part: Data) -> list[str]:
     parts = [
+        _in_short(part),
         _rows(part["toolsets"]),
         _to_do(part["to_do"]),
         _passes(part["pass"]),
@@ -149,6 +151,24 @@ def _pairs(pairs: Sequence[Data]) -> str:
             for each in pairs
         ],
     )
+
+
+def _in_short(part: Data) -> str:
+    """What it comes to in words, for who reads no tables: each comparison that our tools are in."""
+    rows = {row["name"]: row for row in part["toolsets"]}
+    return "\n".join(
+        f"- Right with `{pair['one']}`: {_in_words(rows[pair['one']])}; with `{pair['other']}`: "
+        f"{_in_words(rows[pair['other']])}. {_sure(pair)}"
+        for pair in part["pairs"]
+        if pair["one"] == OURS
+    )
+
+
+def _sure(pair: Data) -> str:
+    between = f"most likely between {points(pair['low'])} and {points(pair['high'])}"
+    if pair["low"] <= 0 <= pair["high"]:
+        return f"That is no sure difference: {between} points."
+    return f"The difference is {points(pair['difference'])} points, {between}."
 
 
 def points(difference: float) -> str:

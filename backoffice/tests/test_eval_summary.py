@@ -96,6 +96,13 @@ def test_doing_nothing_is_told_beside_what_was_done() -> None:
     assert {"act", "refrain"}.isdisjoint(each["name"] for each in summary["by_situation"])
 
 
+def test_a_report_says_in_words_whether_there_is_a_difference() -> None:
+    sure = report.markdown(a_run(), summarise([*ten(rights=9), *ten("raw", rights=1)], TOOLSETS))
+    assert "- Right with `task`: 27/30 (90 %); with `raw`: 3/30 (10 %). The difference is +80 points, most" in sure
+    unsure = report.markdown(a_run(), summarise([*ten(rights=6), *ten("raw", rights=5)], TOOLSETS))
+    assert "That is no sure difference: most likely between 0 and +30 points." in unsure
+
+
 def test_held_out_tasks_are_a_total_and_nothing_else() -> None:
     cases = [case("seen", right=False), case("kept", held_out=True, model="held-out-model", tags=["rare", ACT])]
     summary = summarise(cases, ["task"])
