@@ -17,26 +17,29 @@ Cases = tuple[tuple[float, int], ...]
 Z: Final = 1.959964
 # The same numbers give the same interval in every report.
 SEED, DRAWS = 7, 1000
+# Fewer cases than these, drawn anew, are too much alike to say how much others could differ.
+FEW: Final = 8
 
 
 def share_interval(cases: Cases) -> tuple[float, float]:
     """Between what and what the share lies, most likely. (0, 1) where nothing was counted."""
-    if not _varies(cases):
+    if not _can_be_drawn(cases):
         return wilson(len(cases) * _mean(cases), len(cases)) if cases else (0.0, 1.0)
     return drawn(cases)
 
 
 def difference_interval(cases: Cases) -> tuple[float, float]:
     """The same for a difference of two shares, between -1 and 1."""
-    if not _varies(cases):
-        # Drawn anew it would be the same each time: as much may differ as can remain unseen in so many cases.
+    if not _can_be_drawn(cases):
+        # As much may differ as can remain unseen in so many cases.
         unseen, mean = wilson(0, len(cases))[1], _mean(cases)
         return max(mean - unseen, -1.0), min(mean + unseen, 1.0)
     return drawn(cases)
 
 
-def _varies(cases: Cases) -> bool:
-    return len({total / count for total, count in cases}) > 1
+def _can_be_drawn(cases: Cases) -> bool:
+    """Cases that are all alike would be the same each time, which does not make them certain."""
+    return len(cases) >= FEW and len({total / count for total, count in cases}) > 1
 
 
 def _mean(cases: Sequence[tuple[float, int]]) -> float:

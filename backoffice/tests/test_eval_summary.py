@@ -63,6 +63,14 @@ def test_where_nothing_varies_the_number_of_cases_says_how_sure_it_is() -> None:
     assert share_interval(()) == (0.0, 1.0)
 
 
+def test_two_cases_make_no_difference_sure_however_often_they_are_played() -> None:
+    ours, raws = ([case for case in cases if case.task in {"t0", "t1"}] for cases in (ten(), ten("raw", rights=1)))
+    pair = compared("task", rights_per_task(ours), "raw", rights_per_task(raws))
+    assert pair.low < 0 < pair.difference < pair.high
+    low, high = share_interval(((30, 30), (20, 30)))
+    assert (low, high) == wilson(2 * 5 / 6, 2)
+
+
 def test_toolsets_are_compared_over_cases_and_not_over_twins() -> None:
     """A difference that only twins repeat is no surer for it."""
     alone = compared("a", rights_per_task(ten(rights=6)), "b", rights_per_task(ten(rights=0)))
