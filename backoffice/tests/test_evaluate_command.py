@@ -42,6 +42,26 @@ def test_it_prints_the_table_keeps_the_run_and_leaves_the_desk_alone(tmp_path: P
     assert (tmp_path / f"evaluation-{run.pk}.md").read_text().startswith("# Evaluation")
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_ends_for_want_of_money_is_not_complete_and_says_so(settings: Settings) -> None:
+    """With a limit of nothing no play begins, and no model is asked."""
+    settings.ANTHROPIC_API_KEY, settings.AGENT_IS_STAND_IN = "no-key-at-all", False
+    out = StringIO()
+    task = ("--task", "unshipped_case_loses_the_coupon", "--times", "1", "--workers", "1", "--limit-usd", "0")
+    call_command("evaluate", *task, "--model", "claude-sonnet-5-5", stdout=out, stderr=StringIO())
+
+    run = EvalRun.objects.get()
+    assert (run.state, run.cases.count()) == (EvalState.STOPPED, 0)
+    assert run.stopped_because == "the spending limit was reached: 3 of 3 plays are missing"
+    for told in (
+        "Spending limit: US$0.0000",
+        "Spent: US$0.0000 at most",
+        "0 of 3 plays",
+        "**Stopped before its end:**",
+    ):
+        assert told in out.getvalue()
+
+
 @pytest.mark.django_db
 def test_a_model_is_not_measured_without_a_key(settings: Settings) -> None:
     settings.ANTHROPIC_API_KEY = ""
