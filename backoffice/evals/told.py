@@ -17,6 +17,8 @@ _MONEY: Final = re.compile(
     r"(?:nt\s?\$|(?<![a-z¥])\$|新?[台臺]幣|ntd|twd)[ \t:]*(\d+)(?!\d*\.\d)(?:[ \t]*(?:元|塊錢?|圓|ntd|twd))?"
     r"|(?<![\d.$])(\d+)[ \t]*(?:元|塊錢?|圓|ntd|twd|dollars)"
 )
+# “rf_7jvtwd83kge5” names no TWD 83.
+_NUMBER: Final = re.compile(r"\b[a-z]{1,8}_[a-z0-9]{4,}", re.IGNORECASE)
 # “退款 NT$344”, “a refund of NT$344”: the amount that is given back stands behind the word…
 _WORD_FIRST: Final = re.compile(
     r"(?:退款|退還|退回|退給|退到|退您|退你|退費|可退|應退|共退|全退|拿回|退(?=[ \t]*nt\$))"
@@ -53,7 +55,7 @@ def faults(
 
     `allowed`: further amounts that may be called a refund here. Else only what was quoted, refunded or promised may.
     """
-    words = list(words)
+    words = [_NUMBER.sub("", text) for text in words]
     right = seen.quoted | frozenset(allowed)
     named = {int(each) for text in said for each in amounts_in(smoothed(text)) if each == int(each)}
     found: list[Sentence] = []

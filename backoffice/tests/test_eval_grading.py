@@ -136,6 +136,10 @@ def test_an_amount_that_is_called_a_refund_is_heard_however_it_is_written(words:
     assert called_refunds(words) == called
 
 
+def test_the_number_of_a_refund_names_no_amount() -> None:
+    assert verdict(RIGHT, "退款 NT$230，退款編號 rf_7jvtwd83kge5。").told == ()
+
+
 @pytest.mark.parametrize("amount", [380, 1430, 1200])
 def test_a_price_or_a_payment_is_no_refund(amount: int) -> None:
     assert verdict(RIGHT, f"可退還 {amount} 元，會退到您的信用卡").told

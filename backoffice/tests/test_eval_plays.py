@@ -10,6 +10,7 @@ from django.db import connection, transaction
 from agent import asking
 from agent.offline.control import Control
 from agent.offline.eval_parts import MODEL
+from agent.offline.server import OfflineModel
 from agent.tests.conftest import model, stand_in
 from agent.tests.helpers import call, reply
 from agent.tools import registry
@@ -154,9 +155,20 @@ def test_a_refund_that_the_gateway_did_not_pay_is_not_right(
     assert [dict(each) for each in found["seen"]["unpaid"]] == [{"goods": {"li_2": 1}, "amount": 230}]
 
 
-def test_the_same_play_again_counts_the_same(scratch_database: None, model: Control) -> None:
-    one, other = played(STORY, OURS, number="E1"), played(STORY, OURS, number="E2")
-    names = ("outcome", "tool_calls", "errors", "requests", "output_tokens")
+@pytest.mark.parametrize("toolset", [OURS, RAW_WITH_RULE])
+def test_the_same_play_again_counts_the_same(
+    scratch_database: None, stand_in: OfflineModel, model: Control, toolset: str
+) -> None:
+    """However much has been played in between, by this worker or by others."""
+    stand_in.stand_in.cache.entries.clear()
+    one = played(STORY, toolset, number="E1")
+    for _ in range(100):
+        made = scratch.note_act(order_number="E9", kind="refund", goods={}, amount=1)
+    assert made == 100, "each order has its own count"
+    assert [act["id"] for act in scratch.acts_on(["E9"])] == list(range(1, 101))
+    stand_in.stand_in.cache.entries.clear()
+    other = played(STORY, toolset, number="E2")
+    names = ("outcome", "tool_calls", "errors", "requests", "input_tokens", "output_tokens", "cost_micro")
     assert [one[name] for name in names] == [other[name] for name in names]
 
 
