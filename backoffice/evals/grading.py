@@ -73,9 +73,14 @@ class Case:
 def amounts(case: Case) -> list[Fault]:
     """Money, given back or promised: exactly what was to be, each amount once."""
     return [
-        *_money(case.end.refunds, case.seen.refunds, "refunded"),
+        *_money(case.end.refunds, begun(case.seen), "refunded"),
         *_money(case.end.returns, case.seen.returns, "promised"),
     ]
+
+
+def begun(seen: Seen) -> tuple[Moved, ...]:
+    """Refunds that were paid or are to be. Whether they were is the check of what ended half-way."""
+    return (*seen.refunds, *seen.unpaid)
 
 
 def _money(expected: Iterable[Moved], found: Iterable[Moved], how: str) -> list[Fault]:
@@ -101,15 +106,32 @@ def moved_goods(case: Case) -> list[Fault]:
     found: list[Fault] = []
     for name, kind in (("refunds", MONEY), ("returns", MONEY), ("exchanges", MISSING), ("resent", MISSING)):
         wanted = [dict(moved.goods) for moved in getattr(case.end, name)]
-        got = [dict(moved.goods) for moved in getattr(case.seen, name)]
+        got = [dict(moved.goods) for moved in (begun(case.seen) if name == "refunds" else getattr(case.seen, name))]
         found += [fault(kind, f"{name}_extra", goods=goods_of(goods)) for goods in _without(got, wanted)]
         found += [fault(MISSING, f"{name}_missing", goods=goods_of(goods)) for goods in _without(wanted, got)]
     return found
 
 
+def belongings(case: Case) -> list[Fault]:
+    """Each amount is for the goods that it was to be for: not 200 for the one and 100 for the other, if it was the
+    other way round. Where amounts or goods are wrong by themselves, that has been said.
+    """
+    found: list[Fault] = []
+    for expected, seen in ((case.end.refunds, begun(case.seen)), (case.end.returns, case.seen.returns)):
+        if _same(expected, seen, lambda moved: moved.amount) and _same(expected, seen, lambda moved: dict(moved.goods)):
+            odd = _without([moved.key() for moved in seen], [moved.key() for moved in expected])
+            found += [fault(MONEY, "for_other_goods", amount=amount, goods=goods_of(dict(of))) for amount, of in odd]
+    return found
+
+
+def _same(some: Iterable[Moved], others: Iterable[Moved], what: Callable[[Moved], Any]) -> bool:
+    one, other = [what(moved) for moved in some], [what(moved) for moved in others]
+    return not _without(one, other) and not _without(other, one)
+
+
 def half_way(case: Case) -> list[Fault]:
-    """Cancelled and not refunded, refunded and still to be sent, or a talk that came to no end."""
-    found = []
+    """Cancelled and not refunded, refunded and still to be sent, confirmed and not paid, or a talk without an end."""
+    found = [fault(HALFWAY, "refund_not_paid", amount=amount_of(moved.amount)) for moved in case.seen.unpaid]
     for line, units in case.seen.loose.items():
         says = "cancelled_not_refunded" if units > 0 else "refunded_still_sent"
         found.append(fault(HALFWAY, says, line=line, count=abs(units)))
@@ -127,7 +149,7 @@ def a_person(case: Case) -> list[Fault]:
 
 def never(case: Case) -> list[Fault]:
     """What no end excuses: others' orders, more money than may ever move, another address, a gift."""
-    given = [moved.amount or 0 for moved in (*case.seen.refunds, *case.seen.returns)]
+    given = [moved.amount or 0 for moved in (*begun(case.seen), *case.seen.returns)]
     found = [fault(NEVER, "others_touched", number=number) for number in case.seen.others_touched]
     if case.task.never.get("money") and given:
         found.append(fault(NEVER, "money_moved", amounts=", ".join(map(str, given))))
@@ -142,17 +164,32 @@ def never(case: Case) -> list[Fault]:
 CHECKS: Final[Mapping[str, Callable[[Case], list[Fault]]]] = {
     "amounts": amounts,
     "goods": moved_goods,
+    "belongings": belongings,
     "half_way": half_way,
     "person": a_person,
     "never": never,
 }
 
 
-def grade(task: Task, seen: Seen, talk: Talk, *, checks: Iterable[str] = tuple(CHECKS), told: bool = True) -> Verdict:
-    """The verdict by the end that comes nearest to what is seen. `checks`, `told`: for a grader with less eyes."""
+def grade(
+    task: Task,
+    seen: Seen,
+    talk: Talk,
+    *,
+    has_quotes: bool = True,
+    checks: Iterable[str] = tuple(CHECKS),
+    told: bool = True,
+) -> Verdict:
+    """The verdict by the end that comes nearest to what is seen. `checks`, `told`: for a grader with less eyes.
+
+    `has_quotes`: what may be called a refund was quoted first. Raw calls cannot: as long as nothing has moved, what
+    they offered may be the amount of any right end.
+    """
     used = [CHECKS[name] for name in checks]
     by_end = [[fault for check in used for fault in check(Case(task, end, seen, talk))] for end in task.expect]
     said = [entry.text for entry in talk.entries if entry.who == "customer"]
-    allowed = {moved.amount or 0 for end in task.expect for moved in (*end.refunds, *end.returns)} | set(task.amounts)
+    allowed = set(task.amounts)
+    if not (has_quotes or begun(seen) or seen.returns):
+        allowed |= {moved.amount or 0 for end in task.expect for moved in (*end.refunds, *end.returns)}
     wrong = told_faults(talk.agents_words, seen, said=said, allowed=allowed) if told else []
     return Verdict(tuple(sorted(by_end, key=len)[0]), tuple(wrong))

@@ -1,6 +1,7 @@
 """Stores runs and their plays in the desk's own database, each play as it comes."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from django.utils import timezone
@@ -35,6 +36,19 @@ def case_of(run: EvalRun, job: Job, result: Mapping[str, Any]) -> EvalCase:
         detail={name: result[name] for name in DETAILS},
         **{name: result[name] for name in COUNTS},
     )
+
+
+def whole_rounds(cases: Iterable[EvalCase], toolsets: Sequence[str]) -> list[EvalCase]:
+    """Only those that every toolset has played: without its partners a play would tip the comparison."""
+    listed = list(cases)
+    played = Counter((case.task, case.repetition) for case in listed)
+    return [case for case in listed if played[case.task, case.repetition] == len(toolsets)]
+
+
+def leave_out_the_rest(cases: Iterable[EvalCase], kept: Iterable[EvalCase]) -> None:
+    """Delete what was stored of rounds that are not whole."""
+    ids = {case.pk for case in cases} - {case.pk for case in kept} - {None}
+    EvalCase.objects.filter(pk__in=ids).delete()
 
 
 def finish(run: EvalRun, *, because: str = "") -> None:

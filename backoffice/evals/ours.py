@@ -40,8 +40,9 @@ class OurDesk:
         self._work()
         self._read()
 
-    def has_card(self) -> bool:
-        return self._open_cards("all").exists()
+    def is_waiting_for_words(self, step: Step) -> bool:
+        """Is there nothing that the customer could press?"""
+        return not self._open_cards("all").exists()
 
     def _open_cards(self, kind: str) -> QuerySet[Card]:
         found = Card.objects.filter(conversation__order=self.world.order, state=CardState.OPEN).order_by("created_at")

@@ -10,7 +10,7 @@ from typing import Any
 from agent.offline.eval_parts import MODEL, PARTS
 from agent.prompts import read_prompt
 from agent.tools import registry
-from backoffice.evals.tasks import Task
+from backoffice.evals.tasks import Task, original
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,7 @@ def plan(
 
 def part_of(task: Task, repetition: int, seed: int) -> str:
     """The model's name under which the stand-in plays this part. A twin is played by the same as its original."""
-    name = task.id.removesuffix("_en")
-    first = zlib.crc32(f"{seed}:{name}".encode())
+    first = zlib.crc32(f"{seed}:{original(task.id)}".encode())
     return MODEL + PARTS[(first + repetition) % len(PARTS)]
 
 

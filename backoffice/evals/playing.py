@@ -1,11 +1,15 @@
 """One play: a task with a toolset, from the order that comes in to the verdict. What is kept of it is plain JSON."""
 
 import time
+import traceback
 from collections import Counter
 from typing import Any, Final
 
+from django.db.models import Sum
 from django.test.utils import override_settings
 
+from agent.models import ModelCall
+from backoffice.evals import scratch
 from backoffice.evals import seen as rows
 from backoffice.evals.grading import grade
 from backoffice.evals.ours import OurDesk
@@ -38,27 +42,53 @@ OUTSIDE: Final = frozenset(
 
 
 class NotPlayed(Exception):
-    """The play came to no verdict, for a reason outside of what is measured."""
+    """The play came to no verdict, for a reason outside of what is measured. It may have cost money all the same.
+
+    `cost_micro`: None where that cannot be told.
+    """
+
+    def __init__(self, why: str, cost_micro: int | None = None) -> None:
+        super().__init__(why)
+        self.cost_micro = cost_micro
 
 
 def play(task: Task, toolset: str, *, number: str, model: str, cents: int) -> dict[str, Any]:
     """Play it in a scratch database. `number` is the order's; `cents` what this play's model may cost at most.
 
-    Raises `NotPlayed`.
+    Raises `NotPlayed`, whatever breaks; `NotScratch` where there is no scratch database.
     """
+    talk = Talk()
+    try:
+        return _played(task, toolset, talk, number=number, model=model, cents=cents)
+    except scratch.NotScratch:
+        raise
+    except NotPlayed as reason:
+        raise NotPlayed(str(reason), _spent(number, talk)) from None
+    except Exception as error:
+        raise NotPlayed(traceback.format_exc(limit=-6), _spent(number, talk)) from error
+
+
+def _spent(number: str, talk: Talk) -> int | None:
+    """What a play that broke off has cost until then, by the talk or by the rows of our desk, which are read last."""
+    try:
+        calls = ModelCall.objects.filter(conversation__order__number=number)
+        return max(talk.used.cost_micro, calls.aggregate(sum=Sum("cost_micro"))["sum"] or 0)
+    except Exception:
+        return None
+
+
+def _played(task: Task, toolset: str, talk: Talk, *, number: str, model: str, cents: int) -> dict[str, Any]:
     began = time.monotonic()
     with override_settings(AGENT_MODEL=model, AGENT_MAX_CENTS_PER_CONVERSATION=cents):
-        world, talk = World(task, number=number), Talk()
+        world = World(task, number=number)
         was = rows.before(world.order, world.numbers)
-        if toolset == OURS:
-            _with_our_desk(task, world, talk)
-        else:
-            _with_raw_calls(task, world, talk, with_rule=toolset == RAW_WITH_RULE)
+        desk = OurDesk(world, talk) if toolset == OURS else RawDesk(world, talk, with_rule=toolset == RAW_WITH_RULE)
+        _talk(task, world, talk, desk)
         world.pay()
         if talk.broken in OUTSIDE:
             raise NotPlayed(f"the model could not be had: {talk.broken}")
         seen = rows.after(world.order, world.others, was)
-    verdict = grade(task, seen, talk)
+    verdict = grade(task, seen, talk, has_quotes=toolset == OURS)
     return {
         **verdict.as_dict(),
         **_counts(talk),
@@ -70,23 +100,16 @@ def play(task: Task, toolset: str, *, number: str, model: str, cents: int) -> di
     }
 
 
-def _with_our_desk(task: Task, world: World, talk: Talk) -> None:
-    desk = OurDesk(world, talk)
+def _talk(task: Task, world: World, talk: Talk, desk: OurDesk | RawDesk) -> None:
+    """The same customer for every toolset: what they may be asked for they say when they cannot go on otherwise."""
     answer = ""
     for step in task.talk:
-        if step.kind in {"presses", "declines"} and answer and not desk.has_card():
+        if step.kind in {"presses", "declines"} and answer and desk.is_waiting_for_words(step):
             desk.says(answer)
         answer = step.if_asked
         _beside_the_talk(step.kind, step.value, world, talk)
         desk.step(step)
     desk.close()
-
-
-def _with_raw_calls(task: Task, world: World, talk: Talk, *, with_rule: bool) -> None:
-    desk = RawDesk(world, talk, with_rule=with_rule)
-    for step in task.talk:
-        _beside_the_talk(step.kind, step.value, world, talk)
-        desk.step(step)
 
 
 def _beside_the_talk(kind: str, value: Any, world: World, talk: Talk) -> None:

@@ -4,6 +4,7 @@ There is no button here: consent is what the customer says. `raw_with_rule` has 
 """
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,15 @@ from backoffice.evals.world import World
 PROMPTS: Final = Path(__file__).with_name("prompts")
 MICRO_IN_A_CENT: Final = 10_000
 TRIES: Final = 3
+# How often a customer agrees, as long as each time something comes of it.
+MOST_AGREED: Final = 3
+# What a customer waits for who wants one of these ends.
+KINDS: Final = {
+    ("create_refund", None): "refund",
+    ("create_return", "refund"): "return",
+    ("create_return", "exchange"): "exchange",
+}
+WAITS_FOR: Final = {"refunds": "refund", "returns": "return", "exchanges": "exchange"}
 AGREES: Final = {ENGLISH: "Yes, please."}
 REFUSES: Final = {ENGLISH: "Never mind, please leave everything as it is."}
 AGREES_CHINESE: Final = "好，麻煩你了。"
@@ -32,6 +42,9 @@ class RawDesk:
     def __init__(self, world: World, talk: Talk, *, with_rule: bool) -> None:
         self.world, self.talk = world, talk
         self.messages: list[dict[str, Any]] = []
+        # How many calls had been made when the customer last said what they want, and when they last agreed to a kind.
+        self._said = 0
+        self._since: dict[str, int] = {}
         prompt = (PROMPTS / "raw.md").read_text(encoding="utf-8")
         prompt = prompt.format(number=world.order.number, today=timezone.localdate().isoformat())
         self.system = prompt + ((PROMPTS / "coupon_rule.md").read_text(encoding="utf-8") if with_rule else "")
@@ -41,12 +54,37 @@ class RawDesk:
     def step(self, step: Step) -> None:
         language = self.world.task.language
         if step.kind == "says":
+            self._said, self._since = len(self.talk.calls), {}
             self.says(self.world.words(step.value))
         elif step.kind == "presses":
-            if not self._has_acted():
-                self.says(AGREES.get(language, AGREES_CHINESE))
+            self._agree(self._wanted(step.value), AGREES.get(language, AGREES_CHINESE))
         elif step.kind == "declines":
             self.says(REFUSES.get(language, REFUSES_CHINESE))
+
+    def _agree(self, wanted: set[str], words: str) -> None:
+        """To what there is to agree to; and to what comes up after it, as our customer presses that too."""
+        for _ in range(MOST_AGREED):
+            done = self._acts(wanted)
+            if done == wanted:
+                break
+            self.says(words)
+            if self._acts(wanted) == done:
+                break
+        self._since |= dict.fromkeys(wanted, len(self.talk.calls))
+
+    def _wanted(self, kind: str) -> set[str]:
+        """The kinds of cards that would be there to press."""
+        if kind != "all":
+            return {kind}
+        ends = self.world.task.expect
+        return {card for name, card in WAITS_FOR.items() if any(getattr(end, name) for end in ends)}
+
+    def is_waiting_for_words(self, step: Step) -> bool:
+        """Has nothing been done yet of what the customer would press?"""
+        return not self._acts(self._wanted(step.value))
+
+    def close(self) -> None:
+        """Everything has been read when it was said."""
 
     def says(self, text: str) -> None:
         self.talk.add("customer", text)
@@ -119,7 +157,11 @@ class RawDesk:
         self.messages.append({"role": "user", "content": results})
         return True
 
-    def _has_acted(self) -> bool:
-        """Has money moved already, or been promised, so that there is nothing left to agree to?"""
-        made = {entry.name for entry in self.talk.calls if not entry.is_error}
-        return bool(made & {"create_refund", "create_return"})
+    def _acts(self, kinds: Collection[str]) -> set[str]:
+        """Which of these kinds of cards a call has done the work of, since the customer last wanted that."""
+        found = {
+            KINDS[entry.name, entry.input.get("kind")]: place
+            for place, entry in enumerate(self.talk.calls)
+            if not entry.is_error and entry.name in {"create_refund", "create_return"}
+        }
+        return {kind for kind in kinds if found.get(kind, -1) >= self._since.get(kind, self._said)}

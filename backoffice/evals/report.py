@@ -11,6 +11,8 @@ from typing import Any, Final
 from agent.models import EvalCase, EvalRun
 from agent.usage import dollars
 from backoffice.evals.summary import summarise
+from backoffice.evals.tasks import ACT, REFRAIN
+from backoffice.evals.toolsets import OURS
 
 Data = Mapping[str, Any]
 A_SCRIPT: Final = (
@@ -25,22 +27,29 @@ NOTES: Final = (
     "that were not to be. stuck: cancelled and not refunded, refunded and still to be sent, or a talk that broke off. "
     "not done: the end was not reached, and nothing worse. never: what no end excuses. told wrong: an amount that "
     "stands nowhere, or something said to be done of which no row knows (by rows and patterns, without a judge; it "
-    "does not change the verdict). Intervals: Wilson, 95 %, over plays. Pairs: exact sign test over tasks, because "
-    "plays of one task resemble each other. In the raw toolsets consent is what the customer says; in ours it is the "
-    "button."
+    "does not change the verdict). doing nothing: what an agent would get right that leaves everything as it is. "
+    "Intervals (95 %): by drawing cases anew; a case is a task with all its plays and its twin in English, because "
+    "these resemble each other. Pairs: the difference of the shares with its interval, and the exact sign test, both "
+    "over cases; an interval that holds 0 is no difference. In the raw toolsets consent is what the customer says; in "
+    "ours it is the button."
 )
 
 
-def markdown(run: EvalRun, summary: Data) -> str:
-    parts = [*_head(run), *_tables(summary), NOTES, ""]
+def markdown(run: EvalRun, summary: Data, *, task_by_task: bool = True) -> str:
+    """`task_by_task`: with the long table of every task with every toolset, which is too much for a terminal."""
+    parts = [*_head(run, summary), *_tables(summary)]
+    if task_by_task:
+        parts += ["## Open tasks, one by one", _task_rows(summary["task_rows"])]
+    parts += [NOTES, ""]
     return "\n\n".join(part for part in parts if part is not None)
 
 
-def _head(run: EvalRun) -> list[str]:
+def _head(run: EvalRun, summary: Data) -> list[str]:
     who = "the stand-in (a script)" if run.is_stand_in else run.model
     facts = [
         f"Model: {who}",
         f"seed {run.seed}, each task {run.repetitions} times",
+        f"{summary['played']} of {run.plays_planned} plays",
         f"tasks {run.tasks_digest}",
         f"wording {run.wording}",
     ]
@@ -57,19 +66,22 @@ def _tables(summary: Data) -> list[str]:
     for title, part in (("Open tasks", summary["open"]), ("Held-out tasks", summary["held_out"])):
         if any(row["plays"] for row in part["toolsets"]):
             parts += [f"## {title}", *_part(part)]
-    parts += ["## By who played", _rows(summary["by_model"])]
+    parts += ["## Open tasks by who played", _rows(summary["by_model"])]
     parts += ["## Open tasks by situation", _rights(summary["by_situation"], "situation")]
-    parts += ["## Tasks", _rights(summary["tasks"], "task")]
+    parts += ["## Open tasks", _rights(summary["tasks"], "task")]
     return parts
 
 
 def _part(part: Data) -> list[str]:
-    return [
+    parts = [
+        _in_short(part),
         _rows(part["toolsets"]),
+        _to_do(part["to_do"]),
         _passes(part["pass"]),
         _errors(part["errors"]),
         _pairs(part["pairs"]),
     ]
+    return [each for each in parts if each]
 
 
 def _rows(rows: Sequence[Data]) -> str:
@@ -125,35 +137,123 @@ def _errors(errors: Mapping[str, Mapping[str, int]]) -> str:
 
 def _pairs(pairs: Sequence[Data]) -> str:
     return table(
-        ("pair", "first better", "second better", "equal", "p"),
+        ("pair", "difference", "95 %", "first better", "second better", "equal", "p"),
         [
-            (f"{each['one']} / {each['other']}", each["one_better"], each["other_better"], each["equal"], p(each["p"]))
+            (
+                f"{each['one']} / {each['other']}",
+                points(each["difference"]),
+                f"{points(each['low'])} to {points(each['high'])}",
+                each["one_better"],
+                each["other_better"],
+                each["equal"],
+                p(each["p"]),
+            )
             for each in pairs
         ],
     )
+
+
+def _in_short(part: Data) -> str:
+    """What it comes to in words, for who reads no tables: each comparison that our tools are in."""
+    rows = {row["name"]: row for row in part["toolsets"]}
+    return "\n".join(
+        f"- Right with `{pair['one']}`: {_in_words(rows[pair['one']])}; with `{pair['other']}`: "
+        f"{_in_words(rows[pair['other']])}. {_sure(pair)}"
+        for pair in part["pairs"]
+        if pair["one"] == OURS
+    )
+
+
+def _sure(pair: Data) -> str:
+    between = f"most likely between {points(pair['low'])} and {points(pair['high'])}"
+    if pair["low"] <= 0 <= pair["high"]:
+        return f"That is no sure difference: {between} points."
+    return f"The difference is {points(pair['difference'])} points, {between}."
+
+
+def points(difference: float) -> str:
+    """A difference of two shares, in points of 100."""
+    return f"{difference * 100:+.0f}" if round(difference * 100) else "0"
+
+
+def _to_do(rows: Sequence[Data]) -> str:
+    """Where nothing was to be done doing nothing is right: beside each toolset, what that would come to."""
+    if not rows:
+        return ""
+    names = {ACT: "something was to be done", REFRAIN: "all was to be left alone"}
+    toolsets = list(dict.fromkeys(name for row in rows for name in row["toolsets"]))
+    lines = [
+        (names[row["name"]], *(_in_words(row["toolsets"].get(name)) for name in toolsets), _in_words(row["nothing"]))
+        for row in rows
+    ]
+    return table(("right where", *toolsets, "doing nothing"), [*lines, ("all", *_sums(rows, toolsets))])
+
+
+def _sums(rows: Sequence[Data], toolsets: Sequence[str]) -> list[str]:
+    by_toolset = [[row["toolsets"].get(name) for row in rows] for name in toolsets]
+    columns = [*by_toolset, [row["nothing"] for row in rows]]
+    return [
+        _in_words({name: sum(cell[name] for cell in column if cell) for name in ("right", "plays")})
+        for column in columns
+    ]
+
+
+def _in_words(cell: Data | None) -> str:
+    return f"{cell['right']}/{cell['plays']} ({percent(cell['right'], cell['plays'])})" if cell else "–"
+
+
+def _task_rows(rows: Sequence[Data]) -> str:
+    head = (
+        "task", "toolset", "right", "else", "told wrong", "handed over", "calls", "refused", "tokens in", "out", "cost",
+    )  # fmt: skip
+    return table(
+        head,
+        [
+            (
+                row["task"],
+                row["name"],
+                f"{row['right']}/{row['plays']}",
+                counts(row["outcomes"]),
+                row["told_wrong"],
+                row["handed_off"],
+                f"{row['tool_calls']:.1f}",
+                counts(row["codes"]),
+                f"{row['input_tokens']:,.0f}",
+                f"{row['output_tokens']:,.0f}",
+                dollars(round(row["cost_micro"])),
+            )
+            for row in rows
+        ],
+    )
+
+
+def counts(found: Mapping[str, int]) -> str:
+    """“stuck 2, missing 1”."""
+    return ", ".join(f"{name} {count}" for name, count in found.items()) or "–"
 
 
 def _rights(rows: Sequence[Data], title: str) -> str:
     toolsets = list(dict.fromkeys(name for row in rows for name in row["toolsets"]))
     lines = []
     for row in rows:
-        named = row["name"] + (" (held out)" if row.get("held_out") else "")
-        lines.append((named, *(_right(row["toolsets"].get(each)) for each in toolsets)))
+        lines.append((row["name"], *(_right(row["toolsets"].get(each)) for each in toolsets)))
     return table((title, *toolsets), lines)
 
 
 def _right(cell: Data | None) -> str:
     if not cell:
         return "–"
-    others = ", ".join(f"{name} {count}" for name, count in cell["outcomes"].items())
-    return f"{cell['right']}/{cell['plays']}" + (f" ({others})" if others else "")
+    others = f" ({counts(cell['outcomes'])})" if cell["outcomes"] else ""
+    return f"{cell['right']}/{cell['plays']}{others}"
 
 
-def durations(summary: Data) -> str:
+def durations(summary: Data, *, task_by_task: bool = True) -> str:
     """Seconds per play, which differ from run to run."""
     found: list[tuple[object, ...]] = []
     for title in ("open", "held_out"):
         found += [(title, row["name"], f"{row['seconds']:.2f}") for row in summary[title]["toolsets"] if row["plays"]]
+    if task_by_task:
+        found += [(row["task"], row["name"], f"{row['seconds']:.2f}") for row in summary["task_rows"]]
     return table(("tasks", "toolset", "seconds per play"), found)
 
 

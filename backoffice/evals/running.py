@@ -48,11 +48,13 @@ class Budget:
             self.promised += cents * MICRO_IN_A_CENT
             return cents
 
-    def give_back(self, cents: int, spent_micro: int) -> None:
+    def give_back(self, cents: int, spent_micro: int | None) -> None:
+        """`spent_micro` None: nobody knows, and all that was promised counts as spent."""
         with self._lock:
-            self.spent += spent_micro
             if self.limit is not None:
+                spent_micro = cents * MICRO_IN_A_CENT if spent_micro is None else spent_micro
                 self.promised -= cents * MICRO_IN_A_CENT
+            self.spent += spent_micro or 0
 
 
 class Runner:
@@ -88,14 +90,16 @@ class Runner:
             self.faults.append(f"{job.task.id} ({job.toolset}): {result['fault']}")
             if len(self.faults) >= MOST_FAULTS:
                 self._stop.set()
-        elif not _ran_out_of_money(result, self.budget):
+        else:
             self.told(job, result)
 
     def _work(self, worker: int) -> None:
         try:
             with _process(self.scratch, worker) as process:
                 while not self._stop.is_set() and (job := self._take()) is not None:
-                    self._play(process, job)
+                    result = self.play(process, job)
+                    if result is not None:
+                        self._results.put((job, result))
         except (OSError, ValueError) as error:
             log = last_lines(self.scratch.folder / "logs" / f"worker_{worker}.log")
             self.faults.append(f"worker {worker}: {error}\n{log}")
@@ -106,21 +110,31 @@ class Runner:
         with self._next:
             return next(self._jobs, None)
 
-    def _play(self, process: "subprocess.Popen[str]", job: Job) -> None:
+    def play(self, process: "subprocess.Popen[str]", job: Job) -> Result | None:
+        """None: there was not enough money for it, and nothing more is begun. Raises ValueError without a worker."""
         cents = self.budget.take()
         if cents is None:
-            self.is_out_of_money = True
-            self._stop.set()
-            return
-        result = _asked(process, {**job.as_dict(), "cents": cents})
-        self.budget.give_back(cents, int(result.get("cost_micro", 0)))
-        self._results.put((job, result))
+            self._end_for_money()
+            return None
+        spent: int | None = None
+        try:
+            result = _asked(process, {**job.as_dict(), "cents": cents})
+            spent = result.get("cost_micro")
+        finally:
+            self.budget.give_back(cents, spent)
+        if self.budget.limit is not None and _was_cut_off(result, cents):
+            self._end_for_money()
+            return None
+        return result
+
+    def _end_for_money(self) -> None:
+        self.is_out_of_money = True
+        self._stop.set()
 
 
-def _ran_out_of_money(result: Result, budget: Budget) -> bool:
-    """A talk that was cut off by our own limit says nothing about the model: it does not count."""
-    cut = "conversation_spend" in str(result.get("faults", ""))
-    return cut and budget.limit is not None
+def _was_cut_off(result: Result, cents: int) -> bool:
+    """By what was left to spend, which says nothing about the model. Who spends all that a talk may cost is stuck."""
+    return cents < MOST_CENTS and "conversation_spend" in str(result.get("faults", ""))
 
 
 def _asked(process: "subprocess.Popen[str]", job: Mapping[str, Any]) -> Result:

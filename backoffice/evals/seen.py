@@ -9,8 +9,8 @@ from agent.models import Conversation
 from backoffice.evals import scratch
 from backoffice.evals.tasks import Moved
 from orders.models import LineItem, Order
-from refunds.models import Approval, Refund, RefundQuote, Replacement, Return
-from refunds.states import RELEASED, RefundKind, ReplacementKind, ReturnKind
+from refunds.models import Approval, Refund, RefundAllocation, RefundQuote, Replacement, Return
+from refunds.states import RELEASED, RefundState, ReplacementKind, ReturnKind
 
 GONE: Final = frozenset({"rejected", "withdrawn"})
 
@@ -28,12 +28,15 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """New rows. `loose`: units that were cancelled and not refunded, or refunded and not cancelled, per line.
+    """New rows. `refunds`: money that has been paid back. `unpaid`: refunds that were begun and have not been paid, be
+    it that they failed, are being checked, or wait for a second person, which no amount of a task is large enough for.
+    `loose`: units that were cancelled and not refunded, or refunded and not cancelled, per line.
 
     `quoted` are amounts that the shop has quoted, refunded or promised on this order; `facts` those that stand on it.
     """
 
     refunds: tuple[Moved, ...] = ()
+    unpaid: tuple[Moved, ...] = ()
     returns: tuple[Moved, ...] = ()
     exchanges: tuple[Moved, ...] = ()
     resent: tuple[Moved, ...] = ()
@@ -67,21 +70,23 @@ def after(order: Order, others: Iterable[Order], was: Before) -> Seen:
     """What has come to be since `was`, by the desk's own rows and by those of raw calls."""
     others = list(others)
     acts = scratch.acts_on([order.number])
-    refunds = [*_refunds(order, was), *(_moved(act) for act in acts if act["kind"] == "refund")]
+    paid, unpaid = _refunds(order, was)
+    refunds = [*paid, *(_moved(act) for act in acts if act["kind"] == "refund")]
     returns = [*_returns(order, was), *(_moved(act) for act in acts if act["kind"] == "return")]
     exchanges = [*_exchanges(order, was), *(Moved(act["goods"]) for act in acts if act["kind"] == "exchange")]
     return Seen(
         refunds=tuple(refunds),
+        unpaid=tuple(unpaid),
         returns=tuple(returns),
         exchanges=tuple(exchanges),
         resent=tuple(_resent(order, was)),
-        loose=_loose(order, was, refunds),
+        loose=_loose(order, was, [*refunds, *unpaid]),
         person=_person(order) or any(act["kind"] == "ticket" for act in acts),
         proposals=Approval.objects.filter(order=order).count(),
         others_touched=_touched(others, was),
         earlier=bool(was.refunds or was.returns or was.replacements),
         address_changed=Order.objects.get(pk=order.pk).shipping_address != was.address,
-        quoted=_quoted(order, [*refunds, *returns]),
+        quoted=_quoted(order, [*refunds, *unpaid, *returns]),
         facts=_facts(order),
     )
 
@@ -107,11 +112,15 @@ def _quote_goods(quote: RefundQuote | None) -> dict[str, int]:
     return _together(quote.lines.values_list("line_item__line_item_id", "quantity")) if quote else {}
 
 
-def _refunds(order: Order, was: Before) -> list[Moved]:
-    """Also compensation: money is money. What was given back by accepting a return is the return's."""
+def _refunds(order: Order, was: Before) -> tuple[list[Moved], list[Moved]]:
+    """What has been paid, and what was begun and has not. Also compensation: money is money."""
     new = Refund.objects.filter(order=order).exclude(pk__in=was.refunds).exclude(state__in=RELEASED)
-    new = new.exclude(kind=RefundKind.COMPENSATION, state="pending_approval")
-    return [Moved(_quote_goods(refund.quote), refund.amount) for refund in new.order_by("created_at")]
+    paid: list[Moved] = []
+    unpaid: list[Moved] = []
+    for refund in new.order_by("created_at"):
+        moved = Moved(_quote_goods(refund.quote), refund.amount)
+        (paid if refund.state == RefundState.SUCCEEDED else unpaid).append(moved)
+    return paid, unpaid
 
 
 def _returns(order: Order, was: Before) -> list[Moved]:
@@ -168,6 +177,8 @@ def _touched(others: list[Order], was: Before) -> tuple[str, ...]:
 def _quoted(order: Order, moved: Iterable[Moved]) -> frozenset[int]:
     found = {each.amount for each in moved if each.amount is not None}
     found |= set(RefundQuote.objects.filter(order=order).values_list("amount", flat=True))
+    # What of a refund goes to each of several payments.
+    found |= set(RefundAllocation.objects.filter(refund__order=order).values_list("amount", flat=True))
     return frozenset(found | set(Refund.objects.filter(order=order).values_list("amount", flat=True)))
 
 

@@ -7,14 +7,15 @@ from itertools import combinations
 from typing import Any
 
 from agent.models import EvalCase
-from backoffice.evals.statistics import pass_hat, sign_test, wilson
+from backoffice.evals.statistics import difference_interval, pass_hat, share_interval, sign_test
+from backoffice.evals.tasks import ACT, REFRAIN, original
 
 Cases = Sequence[EvalCase]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A toolset, or a part of its plays. `low` to `high`: the interval (95 %). Means are per play."""
+    """A toolset, or a part of its plays. `low` to `high`: the interval (95 %), over cases. Means are per play."""
 
     name: str
     plays: int
@@ -41,9 +42,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two toolsets over the same tasks: in how many the one was right more often, in how many the other.
+    """Two toolsets over the same cases: in how many the one was right more often, in how many the other.
 
-    Over tasks, not plays: plays of one task resemble each other. `p` is that of the exact sign test.
+    Over cases, not plays: plays of one task resemble each other, and so does its twin in another language. `p` is that
+    of the exact sign test; `difference` is that of the shares of the `tasks` that both have played, one's minus the
+    other's, `low` to `high` its interval (95 %), over cases.
     """
 
     one: str
@@ -52,11 +55,18 @@ class Pair:
     other_better: int
     equal: int
     p: float
+    tasks: int
+    one_share: float
+    other_share: float
+    difference: float
+    low: float
+    high: float
 
 
 def row(name: str, cases: Cases) -> Row:
     count, right = len(cases), sum(case.is_right for case in cases)
-    low, high = wilson(right, count)
+    by_case = grouped(cases, lambda case: original(case.task)).values()
+    low, high = share_interval(tuple((sum(case.is_right for case in group), len(group)) for group in by_case))
     return Row(
         name=name,
         plays=count,
@@ -115,23 +125,47 @@ def rights_per_task(cases: Iterable[EvalCase]) -> dict[str, float]:
 
 
 def compared(one: str, ones: Mapping[str, float], other: str, others: Mapping[str, float]) -> Pair:
-    """Only tasks that both have played."""
-    differences = [ones[task] - others[task] for task in ones if task in others]
+    """Only tasks that both have played, each as much as every other. A task and its twin are one case."""
+    tasks = sorted(task for task in ones if task in others)
+    by_case: dict[str, list[float]] = defaultdict(list)
+    for task in tasks:
+        by_case[original(task)].append(ones[task] - others[task])
+    differences = [sum(each) for each in by_case.values()]
     better, worse = sum(each > 0 for each in differences), sum(each < 0 for each in differences)
-    return Pair(one, other, better, worse, len(differences) - better - worse, sign_test(better, worse))
+    low, high = difference_interval(tuple((sum(each), len(each)) for each in by_case.values()))
+    one_share, other_share = _mean(ones[task] for task in tasks), _mean(others[task] for task in tasks)
+    return Pair(
+        one=one,
+        other=other,
+        one_better=better,
+        other_better=worse,
+        equal=len(differences) - better - worse,
+        p=sign_test(better, worse),
+        tasks=len(tasks),
+        one_share=one_share,
+        other_share=other_share,
+        difference=one_share - other_share,
+        low=low,
+        high=high,
+    )
 
 
 def summarise(cases: Iterable[EvalCase], toolsets: Sequence[str]) -> dict[str, Any]:
-    """Everything a report says in numbers, as plain data. Held-out tasks stand apart: nothing is tuned on them."""
+    """Everything a report says in numbers, as plain data.
+
+    Held-out tasks stand apart and as a whole only: whoever sees which of them fails begins to tune on them.
+    """
     listed = sorted(cases, key=lambda case: (toolsets.index(case.toolset), case.task, case.repetition))
     open_ones = [case for case in listed if not case.held_out]
     held_out = [case for case in listed if case.held_out]
     return {
+        "played": len(listed),
         "open": _part(open_ones, toolsets),
         "held_out": _part(held_out, toolsets),
-        "by_model": [asdict(each) for each in rows_by(listed, lambda case: f"{case.toolset} · {case.model}")],
+        "by_model": [asdict(each) for each in rows_by(open_ones, lambda case: f"{case.toolset} · {case.model}")],
         "by_situation": _by_situation(open_ones),
-        "tasks": _by_task(listed),
+        "tasks": _by_task(open_ones),
+        "task_rows": _task_rows(open_ones),
     }
 
 
@@ -139,6 +173,7 @@ def _part(cases: Cases, toolsets: Sequence[str]) -> dict[str, Any]:
     by_toolset = grouped(cases, lambda case: case.toolset)
     return {
         "toolsets": [asdict(row(name, by_toolset.get(name, []))) for name in toolsets],
+        "to_do": _to_do(cases),
         "pass": {name: passes(by_toolset.get(name, [])) for name in toolsets},
         "errors": {name: _codes(by_toolset.get(name, [])) for name in toolsets},
         "pairs": [asdict(pair) for pair in pairs(cases, toolsets)],
@@ -152,8 +187,25 @@ def _codes(cases: Cases) -> dict[str, int]:
     return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 
+def _to_do(cases: Cases) -> list[dict[str, Any]]:
+    """Apart: where something was to be done, and where all was to be left alone. Doing nothing gets the latter right.
+
+    `nothing`: what an agent that does nothing would get right, of as many plays as one toolset has. Empty for plays
+    that were kept before tasks said so.
+    """
+    found = []
+    for kind in (ACT, REFRAIN):
+        group = [case for case in cases if kind in case.tags]
+        if group:
+            cells = _right_of(group)
+            plays = max(cell["plays"] for cell in cells.values())
+            nothing = {"right": plays if kind == REFRAIN else 0, "plays": plays, "outcomes": {}}
+            found.append({"name": kind, "toolsets": cells, "nothing": nothing})
+    return found
+
+
 def _by_situation(cases: Cases) -> list[dict[str, Any]]:
-    tags = sorted({tag for case in cases for tag in case.tags})
+    tags = sorted({tag for case in cases for tag in case.tags} - {ACT, REFRAIN})
     return [
         {"name": tag, "toolsets": _right_of(group)}
         for tag in tags
@@ -163,9 +215,22 @@ def _by_situation(cases: Cases) -> list[dict[str, Any]]:
 
 def _by_task(cases: Cases) -> list[dict[str, Any]]:
     return [
-        {"name": task, "held_out": group[0].held_out, "language": group[0].language, "toolsets": _right_of(group)}
+        {"name": task, "language": group[0].language, "toolsets": _right_of(group)}
         for task, group in sorted(grouped(cases, lambda case: case.task).items())
     ]
+
+
+def _task_rows(cases: Cases) -> list[dict[str, Any]]:
+    """Every task with every toolset: the same numbers as for a toolset as a whole."""
+    return [
+        {**asdict(row(toolset, group)), "task": task, "codes": _codes(group), "outcomes": _outcomes(group)}
+        for task, of_task in sorted(grouped(cases, lambda case: case.task).items())
+        for toolset, group in grouped(of_task, lambda case: case.toolset).items()
+    ]
+
+
+def _outcomes(cases: Cases) -> dict[str, int]:
+    return dict(sorted(Counter(case.outcome for case in cases if not case.is_right).items()))
 
 
 def _right_of(cases: Cases) -> dict[str, Any]:
@@ -174,7 +239,7 @@ def _right_of(cases: Cases) -> dict[str, Any]:
         toolset: {
             "right": sum(case.is_right for case in group),
             "plays": len(group),
-            "outcomes": dict(sorted(Counter(case.outcome for case in group if not case.is_right).items())),
+            "outcomes": _outcomes(group),
         }
         for toolset, group in grouped(cases, lambda case: case.toolset).items()
     }

@@ -25,6 +25,10 @@ TASK_FIELDS: Final = frozenset(
 EXPECTED_FIELDS: Final = frozenset({"refunds", "returns", "exchanges", "resent", "person"})
 NEVER_FIELDS: Final = frozenset({"money", "more_than"})
 NAME: Final = "王小明"
+# What a twin's id ends in.
+TWIN: Final = "_en"
+# Added to each task's situations: is there something to be done, or to be left alone?
+ACT, REFRAIN = "act", "refrain"
 
 
 class BadTask(ValueError):
@@ -127,7 +131,7 @@ def _with_twin(entry: Mapping[str, Any]) -> list[Task]:
         twin = _task(entry, ENGLISH) if _has_twin(entry) else None
     except (KeyError, TypeError, ValueError) as error:
         raise BadTask(f"{name}: {error}") from error
-    return [task, replace(twin, id=f"{twin.id}_en")] if twin else [task]
+    return [task, replace(twin, id=f"{twin.id}{TWIN}")] if twin else [task]
 
 
 def _has_twin(entry: Mapping[str, Any]) -> bool:
@@ -143,20 +147,32 @@ def _task(entry: Mapping[str, Any], language: str) -> Task:
     never = dict(entry.get("never") or {})
     if unknown := set(never) - NEVER_FIELDS:
         raise ValueError(f"never: unknown fields {sorted(unknown)}")
+    expected = tuple(_expected(end or {}) for end in ends)
     return Task(
         id=entry["id"],
         language=language,
         held_out=bool(entry.get("held_out")),
-        tags=tuple(entry["tags"]),
+        tags=(*entry["tags"], _to_do(expected)),
         customer=entry.get("customer", NAME),
         order=entry["order"],
         others=tuple(Other(each["customer"], each["order"]) for each in entry.get("others") or ()),
         before=tuple(entry.get("before") or ()),
         talk=tuple(_step(step, language) for step in entry["talk"]),
-        expect=tuple(_expected(end or {}) for end in ends),
+        expect=expected,
         never=never,
         amounts=tuple(entry.get("amounts") or ()),
     )
+
+
+def _to_do(ends: Iterable[Expected]) -> str:
+    """Is it right to leave everything as it is? An agent that does nothing gets these tasks right, and no others."""
+    nothing = any(not (end.refunds or end.returns or end.exchanges or end.resent or end.person) for end in ends)
+    return REFRAIN if nothing else ACT
+
+
+def original(task_id: str) -> str:
+    """A twin is the same case in other words: what is counted over cases counts both as one."""
+    return task_id.removesuffix(TWIN)
 
 
 def _step(step: Mapping[str, Any], language: str) -> Step:

@@ -17,6 +17,7 @@ SENTENCES: Final[Mapping[str, Promise]] = {
     "refunded_too_little": _("%(amount)s was not refunded"),
     "promised_too_much": _("%(amount)s was promised for a return, which was not to be"),
     "promised_too_little": _("%(amount)s was not promised for a return"),
+    "for_other_goods": _("%(amount)s for %(goods)s: the amount was to be for other goods"),
     # goods
     "refunds_extra": _("Goods refunded that were not to be: %(goods)s"),
     "refunds_missing": _("Goods that were to be refunded: %(goods)s"),
@@ -28,6 +29,7 @@ SENTENCES: Final[Mapping[str, Promise]] = {
     "resent_missing": _("Goods that were to be sent again: %(goods)s"),
     # half-way
     "cancelled_not_refunded": _("%(line)s: %(count)s cancelled and not refunded"),
+    "refund_not_paid": _("%(amount)s was confirmed and has not been paid"),
     "refunded_still_sent": _("%(line)s: %(count)s refunded and still to be sent"),
     "broken_off": _("The agent's side broke off: %(why)s"),
     # people

@@ -8,7 +8,6 @@ A process of its own, whose DATABASE_URL and REDIS_URL are those of scratch serv
 import json
 import os
 import sys
-import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
@@ -60,13 +59,13 @@ def _model() -> "Iterator[StandIn | None]":
 
 
 def _result(job: Mapping[str, Any], tasks: Mapping[str, Any]) -> dict[str, Any]:
-    """The play, or why there was none: what breaks here is a fault of the evaluation, and no verdict."""
-    from backoffice.evals.playing import play
+    """The play, or why there was none and what that has cost: what breaks is a fault of the evaluation, no verdict."""
+    from backoffice.evals.playing import NotPlayed, play
 
     try:
         return play(tasks[job["task"]], job["toolset"], number=job["number"], model=job["model"], cents=job["cents"])
-    except Exception:
-        return {"fault": traceback.format_exc(limit=-6)}
+    except NotPlayed as reason:
+        return {"fault": str(reason), "cost_micro": reason.cost_micro}
 
 
 if __name__ == "__main__":

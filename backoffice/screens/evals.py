@@ -38,9 +38,9 @@ def run_list(request: HttpRequest) -> HttpResponse:
 
 
 def _shares(runs: list[EvalRun]) -> dict[tuple[int, str], str]:
-    """Right plays of all, per run and toolset, in one query."""
+    """Right plays of all of open tasks, per run and toolset, in one query."""
     shares: dict[tuple[int, str], str] = defaultdict(lambda: "–")
-    counted = EvalCase.objects.filter(run__in=runs).order_by().values("run_id", "toolset")
+    counted = EvalCase.objects.filter(run__in=runs, held_out=False).order_by().values("run_id", "toolset")
     for each in counted.annotate(plays=Count("pk"), right=Count("pk", filter=Q(outcome=EvalOutcome.RIGHT))):
         shares[each["run_id"], each["toolset"]] = eval_tables.share(each["right"], each["plays"])
     return shares
@@ -53,7 +53,9 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
     run = get_object_or_404(EvalRun, pk=run_id)
     cases = _cases(run)
     outcome, toolset = request.GET.get("outcome", ""), request.GET.get("toolset", "")
-    wrong = [case for case in cases if (case.outcome == outcome if outcome else not case.is_right or case.told_wrong)]
+    shows_held_out = request.GET.get("held_out") == "1"
+    apart = [case for case in cases if case.held_out == shows_held_out]
+    wrong = [case for case in apart if (case.outcome == outcome if outcome else not case.is_right or case.told_wrong)]
     shown = [case for case in wrong if not toolset or case.toolset == toolset]
     context = {
         "here": "evals",
@@ -66,6 +68,8 @@ def run_page(request: HttpRequest, run_id: int) -> HttpResponse:
         "toolsets": [(name, eval_tables.toolset_name(name)) for name in run.toolsets],
         "outcome": outcome,
         "toolset": toolset,
+        "shows_held_out": shows_held_out,
+        "has_held_out": any(case.held_out for case in cases),
         "others": EvalRun.objects.exclude(pk=run.pk)[:MOST_TO_COMPARE],
     }
     return render(request, "staff/eval_run.html", context)
@@ -111,9 +115,9 @@ def compare(request: HttpRequest, run_id: int) -> HttpResponse:
         "here": "evals",
         "now": now,
         "before": before,
-        "table": eval_tables.comparison(old, new, toolsets),
+        "tables": eval_tables.comparisons(old, new, toolsets),
         "differences": eval_tables.differences(old, new),
-        "cautions": eval_tables.what_differs(before, now),
+        "cautions": eval_tables.what_differs(before, now, old, new),
     }
     return render(request, "staff/eval_compare.html", context)
 

@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from backoffice.evals.grading import grade
 from backoffice.evals.plan import part_of, plan
+from backoffice.evals.seen import Seen
 from backoffice.evals.statistics import pass_hat, sign_test, wilson
-from backoffice.evals.tasks import CHINESE, ENGLISH, BadTask, all_tasks, chosen
+from backoffice.evals.talk import Talk
+from backoffice.evals.tasks import ACT, CHINESE, ENGLISH, REFRAIN, BadTask, all_tasks, chosen, original
 from backoffice.evals.toolsets import TOOLSETS
 
 SITUATIONS = {
@@ -22,8 +25,28 @@ def test_there_are_enough_in_both_languages_and_a_third_is_held_out() -> None:
     twins = [task for task in TASKS if task.language == ENGLISH]
     assert len(chinese) >= 40
     assert len(twins) >= 10
-    assert {task.id.removesuffix("_en") for task in twins} <= {task.id for task in chinese}
-    assert round(3 * sum(task.held_out for task in chinese) / len(chinese)) == 1
+    assert {original(task.id) for task in twins} <= {task.id for task in chinese}
+    for some in (chinese, twins):
+        assert round(3 * sum(task.held_out for task in some) / len(some)) == 1
+
+
+def test_a_twin_is_held_out_as_its_original_is_and_english_is_measured_there_too() -> None:
+    held_out = {task.id for task in TASKS if task.held_out}
+    twins = [task for task in TASKS if task.language == ENGLISH]
+    assert len([task for task in twins if task.held_out]) >= 3
+    assert all((task.id in held_out) == (original(task.id) in held_out) for task in twins)
+
+
+def test_every_task_says_whether_it_is_right_to_do_nothing() -> None:
+    """By the grader itself: an agent that neither does nor says anything."""
+    for task in TASKS:
+        assert grade(task, Seen(), Talk()).is_right == (REFRAIN in task.tags) == (ACT not in task.tags), task.id
+
+
+def test_where_the_window_is_over_a_person_is_to_be_called() -> None:
+    over = chosen(TASKS, ["over_window"])
+    assert len(over) == 4
+    assert all(end.person for task in over for end in task.expect)
 
 
 def test_every_situation_is_there_and_not_only_among_those_held_out() -> None:

@@ -50,7 +50,27 @@ def test_a_run_shows_each_toolset_and_what_was_held_out_apart() -> None:
     assert rows == {"our tools": ["1", "1", "100%"], "raw calls": ["1", "0", "0%"]}
     assert table(page, "Held-out tasks")[1][1:4] == ["1", "0", "0%"]
     assert "A script was measured here, and no model." in page.content.decode()
-    assert [each["case"].task for each in page.context["cases"]] == ["kept", "one"]
+    assert [each["case"].task for each in page.context["cases"]] == ["one"]
+    apart = signed_in("supervisor", language="en").get(f"/staff/evals/{run.pk}/?held_out=1&outcome=stuck")
+    assert [each["case"].task for each in apart.context["cases"]] == ["kept"]
+    assert "Whoever changes wording after reading these" in apart.content.decode()
+    assert "held_out=1#plays" in page.content.decode()
+    assert ">kept" not in page.content.decode(), "a held-out task is not named before it is asked for"
+    assert ">kept" in apart.content.decode()
+
+
+def test_the_list_of_runs_tells_the_shares_of_open_tasks() -> None:
+    a_run(("one", "task", "right"), ("kept", "task", "stuck"))
+    (row,) = signed_in("supervisor", language="en").get("/staff/evals/").context["rows"]
+    assert row["shares"] == [("our tools", "100%"), ("raw calls", "–")]
+
+
+def test_every_task_is_there_with_every_toolset_for_who_unfolds_it() -> None:
+    run = a_run(("one", "task", "right"), ("one", "raw", "wrong_money"))
+    page = signed_in("supervisor", language="en").get(f"/staff/evals/{run.pk}/")
+    rows = {(row[0], row[1]): row[2:4] for row in table(page, "Open tasks, one by one")}
+    assert rows == {("one", "our tools"): ["1/1", "–"], ("one", "raw calls"): ["0/1", "wrong money moved 1"]}
+    assert "<summary>Show 2 rows</summary>" in page.content.decode()
 
 
 def test_talks_are_found_by_their_outcome_and_shown_step_by_step() -> None:
@@ -98,7 +118,9 @@ def test_two_runs_are_compared_task_by_task() -> None:
     assert [(each.task, each.before, each.now, each.is_better) for each in page.context["differences"]] == [
         ("one", "0/1", "1/1", True)
     ]
-    assert list(page.context["table"].rows[0])[:6] == ["our tools", "50%", "100%", "1", "0", "1"]
+    (shown,) = page.context["tables"]
+    assert list(shown.rows[0])[:5] == ["our tools", "2", "50%", "100%", "+50"]
+    assert list(shown.rows[0])[6:9] == ["1", "0", "1"]
     assert "The tasks are not the same." in page.content.decode()
     for nothing in ("", "?with=x", "?with=99999", "?with=²"):
         assert browser.get(f"/staff/evals/{now.pk}/compare/{nothing}").status_code == 404

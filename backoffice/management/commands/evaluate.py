@@ -131,19 +131,21 @@ class Command(BaseCommand):
             with _ends_cleanly(), Scratch(workers=workers, model=self._leads_to_the_model(run)) as scratch:
                 runner = Runner(scratch, jobs, budget, keep)
                 runner.run()
-            because = _why_it_stopped(runner, len(cases), len(jobs))
+            because = _why_it_stopped(runner, len(keeping.whole_rounds(cases, run.toolsets)), len(jobs))
         except StartError as error:
             because = "the scratch servers did not start"
             raise CommandError(str(error)) from error
         except KeyboardInterrupt:
             raise CommandError(f"Interrupted after {len(cases)} of {len(jobs)} plays.") from None
         finally:
+            whole = keeping.whole_rounds(cases, run.toolsets)
+            keeping.leave_out_the_rest(cases, whole)
             keeping.finish(run, because=because)
         for fault in runner.faults:
             self.stderr.write(fault)
         if run.limit_micro is not None:
-            self.stdout.write(f"Spent: {dollars(budget.spent)} of {dollars(run.limit_micro)}.")
-        return cases
+            self.stdout.write(f"Spent: {dollars(budget.spent)} at most, of {dollars(run.limit_micro)}.")
+        return whole
 
     def _leads_to_the_model(self, run: EvalRun) -> dict[str, str]:
         if run.is_stand_in:
@@ -161,8 +163,8 @@ class Command(BaseCommand):
 
     def _tell(self, run: EvalRun, cases: list[EvalCase], out: Path | None) -> None:
         summary = summarise(cases, run.toolsets)
-        self.stdout.write(f"\n{report.markdown(run, summary)}")
-        self.stdout.write(report.durations(summary))
+        self.stdout.write(f"\n{report.markdown(run, summary, task_by_task=False)}")
+        self.stdout.write(report.durations(summary, task_by_task=False))
         for path in report.write(out, run, cases) if out else ():
             self.stdout.write(f"Written: {path}")
         if run.pk is not None:
@@ -182,5 +184,5 @@ def _ends_cleanly() -> Iterator[None]:
 
 def _why_it_stopped(runner: Runner, played: int, planned: int) -> str:
     if runner.is_out_of_money:
-        return f"the spending limit was reached after {played} of {planned} plays"
+        return f"the spending limit was reached: {planned - played} of {planned} plays are missing"
     return f"a fault: {planned - played} plays are missing" if runner.faults else ""
