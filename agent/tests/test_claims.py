@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 
 from agent.claim_goods import goods_named
+from agent.claim_text import amounts_in
 from agent.claims import claims_in, is_founded
 from agent.deeds import COMPENSATION, REFUND, RETURN, Deed, Reach
 from agent.offline.phrases import PHRASES
@@ -259,3 +260,13 @@ def test_goods_of_two_deeds_may_stand_in_one_clause() -> None:
     assert not all(is_founded(claim, [of_earphones], frozenset(), 0) for claim in claims)
     others = [Deed(REFUND, Reach.DONE, goods=frozenset({1})), of_earphones]
     assert not any(is_founded(claim, others, frozenset(), 0) for claim in claims)
+
+
+@pytest.mark.parametrize("number", ["rf_7jvtwd83kge5", "rf_ab230twd9xyz", "rf_ntd500abcdef"])
+def test_the_number_of_a_refund_names_no_amount(number: str) -> None:
+    assert amounts_in(f"您的退款 {number} 已送出") == frozenset()
+    assert amounts_in(f"refund {number} of nt$230, 12.50 dollars and twd 80") == {
+        Decimal(230),
+        Decimal("12.5"),
+        Decimal(80),
+    }
