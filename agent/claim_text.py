@@ -59,8 +59,8 @@ _TICKED: Final = re.compile(
     re.MULTILINE,
 )
 _AMOUNT: Final = re.compile(
-    r"(?:nt\$|us\$|cn¥|hk\$|\$|€|¥|(?<![a-z0-9])(?:ntd|twd))\s*(\d+(?:\.\d+)?)|"
-    r"(?<![a-z0-9.])(\d+(?:\.\d+)?)\s*(?:元|塊|圓|dollars|ntd|twd)"
+    r"(?:nt\$|us\$|cn¥|hk\$|\$|€|¥|(?<![a-z0-9_.])(?:ntd|twd))\s*(\d+(?:\.\d+)?)|"
+    r"(?<![a-z0-9_.])(\d+(?:\.\d+)?)\s*(?:元|塊|圓|dollars|ntd|twd)"
 )
 _RECKONED_FROM: Final = re.compile(
     rf"(?:原價|售價|折扣|優惠|運費|付了|扣除|扣掉|減去?|總額|共付)[^,退]{{0,6}}?(?:{_AMOUNT.pattern})|"
