@@ -29,6 +29,9 @@ def test_from_the_inbox_to_the_customers_press_and_a_closed_conversation(visit: 
     page.locator("#reply").fill("您好，耳機殼還沒寄出，可以先退這一件。")
     page.get_by_role("button", name="送出").click()
     ming.sees(ming.said_by("staff"))
+    expect(page.locator(".toast").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollHeight - innerHeight") <= 0, "only its panes scroll"
+    assert page.locator(".panes").evaluate("(panes) => innerHeight - panes.getBoundingClientRect().bottom") == 0
 
     page.locator("#offer summary").first.click()
     page.locator("#offer").get_by_role("checkbox", name="耳機殼").check()

@@ -25,5 +25,7 @@ export function toast(text, tone = "") {
 
 for (const notice of document.querySelectorAll(".notices .notice.tone-good")) {
   toast(notice.textContent.trim());
+  const box = notice.parentElement;
   notice.remove();
+  if (!box.childElementCount) box.remove();
 }
