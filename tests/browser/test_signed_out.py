@@ -174,3 +174,25 @@ def test_a_customer_who_signs_out_leaves_no_words_behind(visit: Open, stack: Sta
     page.get_by_role("button", name="登出").click()
     page.wait_for_url("**/accounts/login/")
     assert kept(page) == []
+
+
+def test_a_field_of_a_page_whose_session_is_over_is_forgotten_by_signing_out(visit: Open, stack: Stack) -> None:
+    """Such a page keeps what stands in its field when it is left, for its customer's return; not so here."""
+    number = another_5531(stack, "5531-over")
+    ming = visit("ming")
+    page = ming.page
+    other = page.context.new_page()
+    for tab in (page, other):
+        tab.goto(f"/orders/{number}/")
+    page.context.clear_cookies(name="sessionid")
+    for tab in (page, other):
+        tab.evaluate("dispatchEvent(new Event('online'))")
+        expect(tab.locator("[data-slot=connection]")).to_contain_text(SIGNED_OUT, timeout=WAIT)
+        tab.locator("#chat-text").fill(UNFINISHED)
+    page.get_by_role("button", name="登出").click()
+    page.wait_for_url(lambda url: number not in url)
+    other.wait_for_url("**/accounts/login/")
+    assert kept(page) == kept(other) == []
+    ming.sign_in("ming")
+    ming.open_order(number)
+    expect(page.locator("#chat-text")).to_have_value("")
