@@ -113,6 +113,8 @@ SENTENCES: Final[Mapping[str, str | Promise]] = {
     "alert.settled": _("%(who)s settled the alert: %(kind)s."),
     "export.made": _("%(who)s took a list away as a file: %(list)s, %(rows)s rows."),
 }
+# The provider's refusal, as a member of staff has found it out after a payment had been reported.
+FAILED_AFTER_ALL: Final = _("%(who)s said that it had failed at the provider after all.")
 GOOD: Final = frozenset({"refund.succeeded", "attempt.succeeded", "approval.approved", "allocation.paid_by_hand"})
 BAD: Final = frozenset(
     {"refund.failed", "refund.rejected", "attempt.refused", "approval.rejected", "return.rejected", "turn.failed"}
