@@ -52,6 +52,12 @@ def test_what_the_list_forbids_stands_nowhere(row: dict[str, str]) -> None:
     assert [word for word in row["never"].split(", ") if word in written] == []
 
 
+def test_the_payment_provider_has_its_whole_name_and_a_version_its_number_in_the_middle() -> None:
+    written = translations()
+    assert re.findall(r".*金流(?!商).*", written) == []
+    assert re.findall(r".*(?:版本|規則) %\(version\)s.*", written) == []
+
+
 def test_no_word_of_another_place_stands_anywhere() -> None:
     written = translations()
     assert [word for word in ELSEWHERE if word in written] == []

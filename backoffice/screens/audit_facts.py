@@ -99,7 +99,8 @@ def names_of(event: AuditEvent) -> dict[str, str]:
         "kind": _kind(event),
         "provider": provider_name(str(event.computed.get("provider", ""))),
         "external": str(event.chosen.get("external_ref") or event.outcome.get("provider_refund_id") or ""),
-        "version": " ".join(str(event.computed[name]) for name in ("currency", "version") if name in event.computed),
+        "currency": str(event.computed.get("currency", "")),
+        "version": str(event.computed.get("version", "")),
         "list": title_of(str(event.chosen.get("kind", ""))),
         "rows": str(event.outcome.get("rows", "")),
     }

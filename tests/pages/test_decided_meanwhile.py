@@ -68,7 +68,7 @@ def rules() -> tuple[str, str, str]:
     return (
         f"/staff/policies/TWD/{draft.version}/withdraw/",
         "withdraw",
-        "supervisor withdrew version TWD 2 of the rules",
+        "supervisor withdrew version 2 of the TWD rules",
     )
 
 
