@@ -29,17 +29,18 @@ def settle(*, refund_id: str, actor: Actor, note: str, stands: str | None = None
     """Say that every troubled part of the refund is in the end paid once, and exactly as asked.
 
     By staff with `refunds.retry_refund`, who write what they did. A part that counted as refused or in doubt is paid
-    from then on, by the payment that has really paid it. `stands`, of parts that were paid by hand as well: *hand*, as
-    if nothing is said: what was paid by hand, and the provider's payment is taken back there; or *provider*: what was
-    paid by hand has come back, or never left. Raises NotAllowed, NotFound, InvalidInput (`note`; `stands`, where
-    nothing was paid by hand), and Refusal wrong_state where there is nothing to settle, or where a newer attempt of the
-    same part is still on its way, or payment_cannot_take where the books of the payment that has paid are full.
+    from then on, by the payment that has really paid it. `stands`, of parts that were paid by hand as well, where it
+    has to be said: *hand*: what was paid by hand, and the provider's payment is taken back there; or *provider*: what
+    was paid by hand has come back, or never left. Raises NotAllowed, NotFound, InvalidInput (`note`; `stands`, where it
+    is not said, or nothing was paid by hand), and Refusal wrong_state where there is nothing to settle, or where a
+    newer attempt of the same part is still on its way, or payment_cannot_take where the books of the payment that has
+    paid are full.
     """
     text, refund, attempts = _troubled(refund_id, actor, note)
     _require_choice(stands, attempts)
     for attempt in attempts:
         _, allocation = locks.refund_and_allocation(attempt.allocation_id)
-        _settle(attempt, allocation, refund, actor, text, stands or Stands.HAND)
+        _settle(attempt, allocation, refund, actor, text, stands or Stands.PROVIDER)
     outcome.follow_allocations(refund, actor=actor, reason=text)
     return refund
 
@@ -80,9 +81,11 @@ def _troubled(refund_id: str, actor: Actor, note: str, **which: Any) -> tuple[st
 
 
 def _require_choice(stands: str | None, attempts: Sequence[GatewayAttempt]) -> None:
-    if stands not in {None, *Stands.values}:
-        raise InvalidInput("stands", _("Say which payment counts: hand or provider."))
-    if stands == Stands.HAND and not any(number_by_hand(each, each.allocation) for each in attempts):
+    both_have_paid = any(number_by_hand(each, each.allocation) for each in attempts)
+    # Which of two payments counts is the whole question: silence is no answer to it.
+    if stands not in Stands.values and (both_have_paid or stands is not None):
+        raise InvalidInput("stands", _("Say which payment stands: what was paid by hand, or the provider's."))
+    if stands == Stands.HAND and not both_have_paid:
         raise InvalidInput("stands", _("No part of it was paid by hand."))
 
 

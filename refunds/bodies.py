@@ -37,7 +37,7 @@ class NeededNoteBody(StrictBody):
 
 
 class SettleBody(NeededNoteBody):
-    """`stands`, where a part was paid by hand and by its provider: which payment counts. Left out, that by hand."""
+    """`stands`, where a part was paid by hand and by its provider: which payment counts. Needed there."""
 
     stands = serializers.ChoiceField(choices=Stands.choices, required=False)
 

@@ -66,6 +66,12 @@ def test_what_an_evaluation_does_with_a_script_is_said_as_people_say_it() -> Non
     assert "量的是" not in written
 
 
+def test_the_payment_provider_has_its_whole_name_and_a_version_its_number_in_the_middle() -> None:
+    written = translations()
+    assert re.findall(r".*金流(?!商).*", written) == []
+    assert re.findall(r".*(?:版本|規則) %\(version\)s.*", written) == []
+
+
 def test_no_word_of_another_place_stands_anywhere() -> None:
     written = translations()
     assert [word for word in ELSEWHERE if word in written] == []

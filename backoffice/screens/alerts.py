@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
@@ -12,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from backoffice.screens import keyset
+from backoffice.screens import decided, keyset
 from backoffice.screens.acting import asked_next
 from backoffice.screens.forms import form_screen
 from backoffice.screens.gate import BOOKS, RETRY, staff_screen
@@ -63,7 +64,13 @@ def settle(request: HttpRequest, alert_id: int) -> HttpResponse:
 
     def context(_typed: QueryDict) -> dict[str, Any]:
         # Read anew: somebody may have settled it meanwhile.
-        return {"here": "refunds", "row": rows_of([_alert(alert_id)])[0]}
+        now = _alert(alert_id)
+        over = partial(decided.of_row, "alert", now.pk)
+        return {
+            "here": "refunds",
+            "row": rows_of([now])[0],
+            **decided.shown(is_open=now.settled_at is None, decided=over),
+        }
 
     back = asked_next(request, reverse("staff-refunds"))
     return form_screen(request, template="staff/alert_settle.html", back=back, context=context, work=work)

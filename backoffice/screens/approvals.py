@@ -75,7 +75,7 @@ def _decide(
     def context(typed: QueryDict) -> dict[str, Any]:
         # Read anew: a press that came too late has ended it.
         (row,) = approval_rows.rows_of([_found(approval_id)], request.user)
-        return {"here": "approvals", "row": row, "is_yes": is_yes}
+        return {"here": "approvals", "row": row, "is_yes": is_yes, "is_open": row.is_waiting and not row.own}
 
     back = path_of_site(request.POST.get("next") or request.GET.get("next", ""), reverse("staff-approvals"))
     return form_screen(request, template="staff/decide.html", back=back, context=context, work=work)

@@ -15,13 +15,14 @@ from django.utils.translation import gettext as _
 
 from agent.words import HAND_OFF_REASONS
 from backoffice.export_titles import title_of
-from backoffice.screens.audit_sentences import sentence, tone
+from backoffice.screens.audit_sentences import FAILED_AFTER_ALL, sentence, tone
 from backoffice.screens.gate import permissions_of
 from backoffice.words import provider_name
 from orders.admin_links import subject_link, subject_name
 from orders.models import AuditEvent
 from orders.money import DECIMALS, format_money
 from orders.prose import aside, listed
+from orders.states import ActorKinds
 from orders.words import actor_name
 from refunds.explain import StepLine, step_lines
 from refunds.fact_words import refused_because
@@ -65,7 +66,7 @@ def told(event: AuditEvent, user: AbstractBaseUser | AnonymousUser, marked: froz
     return Told(
         event=event,
         at=event.at,
-        sentence=sentence(event.action, named),
+        sentence=_sentence(event, named),
         tone=tone(event.action),
         quotes=_quotes(event),
         facts=_facts(event),
@@ -78,7 +79,13 @@ def told(event: AuditEvent, user: AbstractBaseUser | AnonymousUser, marked: froz
 
 
 def sentence_of(event: AuditEvent) -> str:
-    return sentence(event.action, names_of(event))
+    return _sentence(event, names_of(event))
+
+
+def _sentence(event: AuditEvent, named: Mapping[str, str]) -> str:
+    if event.action == "attempt.refused" and event.actor_kind == ActorKinds.STAFF:
+        return str(FAILED_AFTER_ALL) % named
+    return sentence(event.action, named)
 
 
 def names_of(event: AuditEvent) -> dict[str, str]:
@@ -92,7 +99,8 @@ def names_of(event: AuditEvent) -> dict[str, str]:
         "kind": _kind(event),
         "provider": provider_name(str(event.computed.get("provider", ""))),
         "external": str(event.chosen.get("external_ref") or event.outcome.get("provider_refund_id") or ""),
-        "version": " ".join(str(event.computed[name]) for name in ("currency", "version") if name in event.computed),
+        "currency": str(event.computed.get("currency", "")),
+        "version": str(event.computed.get("version", "")),
         "list": title_of(str(event.chosen.get("kind", ""))),
         "rows": str(event.outcome.get("rows", "")),
     }

@@ -60,12 +60,12 @@ SENTENCES: Final[Mapping[str, str | Promise]] = {
     "approval.approved": _("%(who)s approved it: %(kind)s, %(amount)s."),
     "approval.rejected": _("%(who)s rejected it: %(kind)s, %(amount)s."),
     "approval.expired": _("Nobody decided in time: %(kind)s, %(amount)s."),
-    "policy.drafted": _("%(who)s drafted version %(version)s of the rules."),
-    "policy.edited": _("%(who)s changed the draft of version %(version)s of the rules."),
-    "policy.published": _("%(who)s published version %(version)s of the rules."),
-    "policy.superseded": _("Version %(version)s of the rules was superseded."),
-    "policy.withdrawn": _("%(who)s withdrew version %(version)s of the rules before it was in force."),
-    "policy.discarded": _("%(who)s threw the draft of version %(version)s of the rules away."),
+    "policy.drafted": _("%(who)s drafted version %(version)s of the %(currency)s rules."),
+    "policy.edited": _("%(who)s changed the draft of version %(version)s of the %(currency)s rules."),
+    "policy.published": _("%(who)s published version %(version)s of the %(currency)s rules."),
+    "policy.superseded": _("Version %(version)s of the %(currency)s rules was superseded."),
+    "policy.withdrawn": _("%(who)s withdrew version %(version)s of the %(currency)s rules before it was in force."),
+    "policy.discarded": _("%(who)s threw the draft of version %(version)s of the %(currency)s rules away."),
     # Goods that come back, and goods sent instead
     "return.requested": _("%(who)s asked to send %(goods)s back."),
     "return.received": _("%(who)s took in the parcel of the return: %(goods)s."),
@@ -113,6 +113,8 @@ SENTENCES: Final[Mapping[str, str | Promise]] = {
     "alert.settled": _("%(who)s settled the alert: %(kind)s."),
     "export.made": _("%(who)s took a list away as a file: %(list)s, %(rows)s rows."),
 }
+# The provider's refusal, as a member of staff has found it out after a payment had been reported.
+FAILED_AFTER_ALL: Final = _("%(who)s said that it had failed at the provider after all.")
 GOOD: Final = frozenset({"refund.succeeded", "attempt.succeeded", "approval.approved", "allocation.paid_by_hand"})
 BAD: Final = frozenset(
     {"refund.failed", "refund.rejected", "attempt.refused", "approval.rejected", "return.rejected", "turn.failed"}

@@ -6,10 +6,12 @@ from http import HTTPStatus
 from typing import Any, Concatenate, Final, ParamSpec
 from urllib.parse import urlsplit
 
+from django.contrib import messages
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
 
 from backoffice.middleware import FROM_A_DIALOG
 from orders.actors import NotAllowed
@@ -21,6 +23,9 @@ AnyUser = User | AbstractBaseUser | AnonymousUser
 
 # Where to sign in again, told to a page whose session has ended.
 SIGN_IN: Final = "X-Sign-In"
+# Whose page it is that asks or sends, as its scripts say: a header, or a field of a form (static/js/ui/session.js).
+READER: Final = "X-Reader"
+READER_FIELD: Final = "page_reader"
 
 # A screen is open to whoever has any one of its permissions.
 QUEUE: Final = ("agent.answer_conversation",)
@@ -68,6 +73,8 @@ def staff_screen(permissions: tuple[str, ...]) -> Callable[[View[Args]], Callabl
                 return _sign_in(request)
             if not may(request.user, permissions):
                 raise PermissionDenied
+            if _is_of_another(request):
+                return _not_their_page(request)
             try:
                 return view(request, *args, **kwargs)
             except NotAllowed as refused:
@@ -76,6 +83,21 @@ def staff_screen(permissions: tuple[str, ...]) -> Callable[[View[Args]], Callabl
         return gated
 
     return decorate
+
+
+def _is_of_another(request: HttpRequest) -> bool:
+    """An open page outlives its session, and the next may be a colleague's: what was written for one of them is not
+    to be sent in the other's name."""
+    reader = request.headers.get(READER) or request.POST.get(READER_FIELD)
+    return bool(reader) and reader != str(request.user.pk)
+
+
+def _not_their_page(request: HttpRequest) -> HttpResponse:
+    """As where nobody is signed in; a whole form is led back to its page, which is then the new reader's own."""
+    if _is_of_an_open_page(request):
+        return _sign_in(request)
+    messages.error(request, _("Nothing was done: this page belonged to somebody who has signed out since."))
+    return HttpResponseRedirect(_open_page(request))
 
 
 def _sign_in(request: HttpRequest) -> HttpResponse:

@@ -1,5 +1,6 @@
 """The shop's rules, version by version: read, compared, drafted, tried, published by a second person, withdrawn."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -12,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from backoffice.screens import policy_form
+from backoffice.screens import decided, policy_form
 from backoffice.screens.forms import form_screen
 from backoffice.screens.gate import EDIT_POLICIES, POLICIES, PUBLISH_POLICIES, staff_screen
 from orders.actors import staff_actor
@@ -222,7 +223,7 @@ def withdraw(request: HttpRequest, currency: str, version: int) -> HttpResponse:
         request,
         template="staff/policy_withdraw.html",
         back=reverse("staff-policy", args=[currency, version]),
-        context=lambda typed: _page_context(request, policy, typed),
+        context=lambda typed: _decision_context(request, policy, typed, open_if="withdrawable"),
         work=work,
     )
 
@@ -242,10 +243,16 @@ def discard(request: HttpRequest, currency: str, version: int) -> HttpResponse:
         request,
         template="staff/policy_discard.html",
         back=reverse("staff-policy", args=[currency, version]),
-        context=lambda typed: _page_context(request, policy, typed),
+        context=lambda typed: _decision_context(request, policy, typed, open_if="is_draft"),
         work=work,
         goes_on_at=f"{reverse('staff-policies')}?currency={currency}",
     )
+
+
+def _decision_context(request: HttpRequest, policy: RefundPolicy, typed: QueryDict, *, open_if: str) -> dict[str, Any]:
+    context = _page_context(request, policy, typed)
+    over = partial(decided.of_row, "policy", policy.pk)
+    return {**context, **decided.shown(is_open=context[open_if], decided=over)}
 
 
 def _policy_or_404(currency: str, version: int) -> RefundPolicy:

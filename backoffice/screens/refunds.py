@@ -1,7 +1,9 @@
 """Refunds that need a person: what the provider refused, what is overdue, and where books differ."""
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from operator import attrgetter
+from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -10,10 +12,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from backoffice.screens import alerts, keyset, refund_rows
+from backoffice.screens import alerts, decided, keyset, refund_rows
 from backoffice.screens.acting import asked_next
 from backoffice.screens.forms import form_screen
 from backoffice.screens.gate import ELSEWHERE, REFUNDS, RETRY, staff_screen
+from backoffice.screens.refund_rows import RefundRow
 from orders.actors import Actor, staff_actor
 from orders.strict import validated
 from refunds import by_hand, selectors
@@ -23,17 +26,25 @@ from refunds.deciding_bodies import ByHandBody
 from refunds.elsewhere_undone import undo
 from refunds.models import Refund
 from refunds.retry import retry
+from refunds.states import RefundKind, RefundState
 
 PER_PAGE = 20
 MOST_ALERTS = 20
+SENDABLE: Final = attrgetter("can_be_sent_again")
 
 
 def _asked(
-    request: HttpRequest, refund_id: str, do: Callable[[Refund, Actor, QueryDict], object], said: str, template: str
+    request: HttpRequest,
+    refund_id: str,
+    do: Callable[[Refund, Actor, QueryDict], object],
+    said: str,
+    template: str,
+    *,
+    is_open: Callable[[RefundRow], bool],
 ) -> HttpResponse:
     """`do` it with the refund as the member of staff, from a form that shows it: a dialog, or a page of its own.
 
-    `said` tells of it and names the refund.
+    `said` tells of it and names the refund. `is_open`: whether it can be done still.
     """
     refund = refund_for(request.user, refund_id)
 
@@ -45,7 +56,13 @@ def _asked(
         # Read anew: what was refused may have moved meanwhile.
         rows = refund_rows.with_attempts(selectors.refunds_of(refund.order)).filter(pk=refund.pk)
         (row,) = refund_rows.rows_of(rows)
-        return {"here": "refunds", "row": row, "order": refund.order}
+        over = partial(decided.of_refund, refund)
+        return {
+            "here": "refunds",
+            "row": row,
+            "order": refund.order,
+            **decided.shown(is_open=is_open(row), decided=over),
+        }
 
     back = asked_next(request, reverse("staff-order", args=[refund.order.number]))
     return form_screen(request, template=template, back=back, context=context, work=work)
@@ -59,7 +76,8 @@ def send_again(request: HttpRequest, refund_id: str) -> HttpResponse:
         payment_id, note = typed.get("payment_id") or None, typed.get("note", "")
         retry(refund_id=refund.pk, actor=actor, payment_id=payment_id, note=note)
 
-    return _asked(request, refund_id, do, _("%(refund)s is being sent once more."), "staff/refund_retry.html")
+    said = _("%(refund)s is being sent once more.")
+    return _asked(request, refund_id, do, said, "staff/refund_retry.html", is_open=SENDABLE)
 
 
 @never_cache
@@ -71,9 +89,12 @@ def settled(request: HttpRequest, refund_id: str) -> HttpResponse:
     def do(refund: Refund, actor: Actor, typed: QueryDict) -> None:
         settle(refund_id=refund.pk, actor=actor, note=typed.get("note", ""), stands=typed.get("stands") or None)
 
-    return _asked(
-        request, refund_id, do, _("%(refund)s counts as paid, once and as asked."), "staff/refund_settled.html"
-    )
+    said = _("%(refund)s counts as paid, once and as asked.")
+    return _asked(request, refund_id, do, said, "staff/refund_settled.html", is_open=attrgetter("has_to_be_settled"))
+
+
+def _can_be_undone(row: RefundRow) -> bool:
+    return row.refund.kind == RefundKind.ELSEWHERE and row.refund.state == RefundState.SUCCEEDED
 
 
 @never_cache
@@ -86,7 +107,7 @@ def undone(request: HttpRequest, refund_id: str) -> HttpResponse:
         undo(refund_id=refund.pk, actor=actor, note=typed.get("note", ""))
 
     said = _("%(refund)s is taken back: its goods and its money count as they did before.")
-    return _asked(request, refund_id, do, said, "staff/refund_undo.html")
+    return _asked(request, refund_id, do, said, "staff/refund_undo.html", is_open=_can_be_undone)
 
 
 @never_cache
@@ -99,7 +120,7 @@ def failed_after_all(request: HttpRequest, refund_id: str) -> HttpResponse:
         admit_failure(refund_id=refund.pk, actor=actor, note=typed.get("note", ""))
 
     said = _("%(refund)s has failed after all. Send it once more, or choose another payment.")
-    return _asked(request, refund_id, do, said, "staff/refund_failed.html")
+    return _asked(request, refund_id, do, said, "staff/refund_failed.html", is_open=attrgetter("may_have_failed"))
 
 
 @never_cache
@@ -113,7 +134,7 @@ def paid_by_hand(request: HttpRequest, refund_id: str) -> HttpResponse:
         by_hand.paid_by_hand(refund_id=refund.pk, actor=actor, **validated(ByHandBody, told))
 
     said = _("What was paid by hand of %(refund)s counts as paid.")
-    return _asked(request, refund_id, do, said, "staff/refund_by_hand.html")
+    return _asked(request, refund_id, do, said, "staff/refund_by_hand.html", is_open=SENDABLE)
 
 
 @never_cache

@@ -1,6 +1,7 @@
 """Goods that are sent in the place of others: what the warehouse has to send, and how it says that it has."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -10,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from backoffice.screens import keyset, replacement_rows
+from backoffice.screens import decided, keyset, replacement_rows
 from backoffice.screens.acting import asked_next
 from backoffice.screens.forms import form_screen
 from backoffice.screens.gate import ORDERS, SHIPMENTS, staff_screen
@@ -18,6 +19,7 @@ from orders.actors import staff_actor
 from refunds import replacements
 from refunds.access import find
 from refunds.models import Replacement
+from refunds.states import ReplacementState
 
 PER_PAGE = 25
 
@@ -44,7 +46,10 @@ def replacement_list(request: HttpRequest) -> HttpResponse:
 def _asked(request: HttpRequest, row: Replacement, work: Callable[[QueryDict], str], template: str) -> HttpResponse:
     def context(_typed: QueryDict) -> dict[str, Any]:
         # Read anew: somebody may have sent it meanwhile.
-        return {"here": "returns", "item": replacement_rows.everything().get(pk=row.pk)}
+        item = replacement_rows.everything().get(pk=row.pk)
+        over = partial(decided.of_row, "replacement", item.pk)
+        is_open = item.state == ReplacementState.RESERVED
+        return {"here": "returns", "item": item, **decided.shown(is_open=is_open, decided=over)}
 
     back = asked_next(request, reverse("staff-replacements"))
     return form_screen(request, template=template, back=back, context=context, work=work)

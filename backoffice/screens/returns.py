@@ -1,6 +1,7 @@
 """Goods on their way back: what is open, and the desk of whoever opens the parcel."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
@@ -12,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from backoffice import words
-from backoffice.screens import keyset, return_rows
+from backoffice.screens import decided, keyset, return_rows
 from backoffice.screens.acting import act, asked_next, next_path
 from backoffice.screens.forms import form_screen
 from backoffice.screens.gate import ORDERS, REDEEM, SHIPMENTS, staff_screen
@@ -87,7 +88,7 @@ def return_context(request: HttpRequest, item: Return) -> dict[str, Any]:
         "findings": words.FOUND,
         "steps": steps,
         "since": came[-1] if came else item.created_at,
-        "can_reject": item.state in returns.REJECTABLE[item.kind],
+        "can_reject": _can_be_rejected(item),
         "at_hand": item.state in {ReturnState.REQUESTED, ReturnState.RECEIVED},
     }
 
@@ -164,7 +165,7 @@ def withdraw(request: HttpRequest, return_id: str) -> HttpResponse:
         returns.withdraw(return_id=return_id, actor=actor, note=note)
         return _("%(number)s is withdrawn: the customer keeps the goods.") % {"number": return_id}
 
-    return _asked(request, return_id, work, "staff/return_withdraw.html")
+    return _asked(request, return_id, work, "staff/return_withdraw.html", is_open=_is_on_its_way)
 
 
 @never_cache
@@ -177,16 +178,37 @@ def reject(request: HttpRequest, return_id: str) -> HttpResponse:
         returns.reject(return_id=return_id, actor=actor, note=note)
         return _("%(number)s is not taken back; the goods count as delivered again.") % {"number": return_id}
 
-    return _asked(request, return_id, work, "staff/return_reject.html")
+    return _asked(request, return_id, work, "staff/return_reject.html", is_open=_can_be_rejected)
 
 
-def _asked(request: HttpRequest, return_id: str, work: Callable[[Actor, str], str], template: str) -> HttpResponse:
+def _is_on_its_way(item: Return) -> bool:
+    return item.state == ReturnState.REQUESTED
+
+
+def _can_be_rejected(item: Return) -> bool:
+    return item.state in returns.REJECTABLE[item.kind]
+
+
+def _asked(
+    request: HttpRequest,
+    return_id: str,
+    work: Callable[[Actor, str], str],
+    template: str,
+    *,
+    is_open: Callable[[Return], bool],
+) -> HttpResponse:
     """From a form with the goods before one's eyes: a dialog, or a page of its own."""
     _return(Return.objects.all(), return_id)
+
+    def context(_typed: QueryDict) -> dict[str, Any]:
+        item = _return(return_rows.everything(), return_id)
+        over = partial(decided.of_row, "return", item.pk)
+        return {**return_context(request, item), **decided.shown(is_open=is_open(item), decided=over)}
+
     return form_screen(
         request,
         template=template,
         back=asked_next(request, reverse("staff-return", args=[return_id])),
-        context=lambda _typed: return_context(request, _return(return_rows.everything(), return_id)),
+        context=context,
         work=lambda typed: work(staff_actor(request.user), typed.get("note", "")),
     )

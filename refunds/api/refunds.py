@@ -75,8 +75,8 @@ class SettleView(APIView):
         description=(
             "For a refund of which the provider has reported a payment after a refusal, or of another amount: somebody "
             "has looked into it there, and each part is paid once and as asked. `stands` says which payment counts of "
-            "a part that was paid by hand as well: `hand`, which is meant if nothing is said (the provider's is taken "
-            "back there), or `provider` (what was paid by hand has come back, or never left). Needs a `note` and the "
+            "a part that was paid by hand as well, and has to be said there: `hand` (the provider's is taken back "
+            "there), or `provider` (what was paid by hand has come back, or never left). Needs a `note` and the "
             "permission `refunds.retry_refund`."
         ),
         request=SettleBody,

@@ -146,7 +146,7 @@ def test_an_amount_is_money_and_its_steps_are_sentences_wherever_it_is_shown(aud
 
 def test_the_history_is_told_in_words_beside_the_codes(auditor: Client) -> None:
     text = in_chinese(auditor, address(AuditEvent, "changelist"))
-    for words in ("退款成功", "refund.succeeded", "金流已退款", "退款處理", "顧客", "退款試算"):
+    for words in ("退款成功", "refund.succeeded", "金流商已退款", "退款處理", "顧客", "退款試算"):
         assert words in text
     assert "關閉" in in_chinese(auditor, address(Refund, "change", Refund.objects.get().pk))
 

@@ -74,11 +74,10 @@ def by(refund: Refund) -> list[str]:
     return [to["by"] for to in refund_as_dict(Refund.objects.get(pk=refund.pk))["to"]]
 
 
-@pytest.mark.parametrize("stands", [{}, {"stands": "hand"}])
 def test_the_transfer_stands_and_nothing_is_sent_once_the_provider_has_taken_its_own_back(
-    stripe: Stripe, refund: Refund, stands: dict[str, str]
+    stripe: Stripe, refund: Refund
 ) -> None:
-    settled(refund, **stands)
+    settled(refund, stands="hand")
     assert (state_of(refund), outcomes(), by(refund)) == (RefundState.SUCCEEDED, [(1, "refused")], ["hand"])
     assert not selectors.needs_a_look().exists()
     is_cancelled(stripe)
@@ -174,7 +173,7 @@ def compared_after(days: int) -> list[str]:
 
 
 def test_what_the_provider_was_to_take_back_and_has_not_is_told(stripe: Stripe, refund: Refund) -> None:
-    settled(refund)
+    settled(refund, stands="hand")
     assert compared_after(2) == []
     assert compared_after(4) == compared_after(5) == ["stripe:still_paid:re_1"]
 
@@ -234,8 +233,16 @@ def test_what_cannot_be_meant_is_refused(stripe: Stripe, order: Order, stands: s
     assert state_of(refund) == RefundState.FAILED
 
 
+def test_where_both_have_paid_it_has_to_be_said_which_one_stands(refund: Refund) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        settled(refund)
+    assert caught.value.field == "stands"
+    assert (outcomes(), selectors.needs_a_look().count()) == ([(1, "refused")], 1)
+
+
 def test_it_is_said_by_api(refund: Refund) -> None:
     address, client = f"/api/v1/refunds/{refund.pk}/settle/", signed_in("staff")
+    assert post_json(client, address, {"note": "好了"}).json()["field"] == "stands"
     assert post_json(client, address, {"note": "好了", "stands": "both"}).json()["field"] == "stands"
     answer = post_json(client, address, {"note": "匯款已收回", "stands": "provider"})
     assert (answer.status_code, answer.json()["to"][0]["by"]) == (200, "machine")
@@ -244,9 +251,15 @@ def test_it_is_said_by_api(refund: Refund) -> None:
 def test_it_is_said_on_the_page_which_asks_for_it_where_both_have_paid(refund: Refund) -> None:
     client = signed_in("staff")
     page = client.get(f"/staff/refunds/{refund.pk}/settled/").content.decode()
-    assert page.count('name="stands"') == 2
+    assert (
+        page.count('name="stands"') == page.count(" required ", page.index("<fieldset"), page.index("</fieldset>")) == 2
+    )
+    assert " checked" not in page, "nothing is chosen for anybody"
     assert TRANSFER in page
+    with_no_choice = client.post(f"/staff/refunds/{refund.pk}/settled/", {"note": "好了"}).content.decode()
+    assert "人工退款" in with_no_choice
+    assert "hand（" not in with_no_choice
     again = client.post(f"/staff/refunds/{refund.pk}/settled/", {"note": " ", "stands": "provider"}).content.decode()
-    assert 'value="provider" checked' in again, "what was chosen stands there again"
+    assert 'value="provider" required checked' in again, "what was chosen stands there again"
     client.post(f"/staff/refunds/{refund.pk}/settled/", {"note": "匯款已收回", "stands": "provider"})
     assert (outcomes(), by(refund)) == ([(1, "succeeded")], ["machine"])

@@ -186,10 +186,15 @@ function ended() {
   window.addEventListener("pageshow", (event) => event.persisted && location.reload());
 }
 
+// Whoever signs out means to leave nothing (ui/leave.js).
+let hasLeft = false;
+document.addEventListener("left", () => (hasLeft = true));
+const lay = () => hasLeft || outbox.lay(field.value);
+
 // The page's own address leads to the sign-in and back, or straight to the order for whoever is signed in again.
 let isOut = false;
 function signedOut() {
-  if (!isOut) for (const left of ["visibilitychange", "pagehide"]) addEventListener(left, () => outbox.lay(field.value));
+  if (!isOut) for (const left of ["visibilitychange", "pagehide"]) addEventListener(left, lay);
   isOut = true;
   const back = Object.assign(document.createElement("a"), { href: location.pathname, textContent: words.sign_in });
   return [words.signed_out, " ", back];

@@ -71,13 +71,30 @@ def return_on_its_way(stack: Stack, number: str) -> str:
     return str(made["return_id"])
 
 
-def rules_to_come(stack: Stack, currency: str) -> str:
-    """The version of the rules that has been published and is not in force yet."""
-    soon = datetime.now(UTC) + timedelta(days=30)
+def elsewhere(stack: Stack, number: str) -> str:
+    """A refund of 100 that was made at the counter, on an order that is known."""
+    order = "select o.id, p.id as payment from orders_order o join orders_payment p on p.order_id = o.id"
+    (known,) = rows(stack, f"{order} where o.number = %s", number)
+    day = str(rows(stack, "select (now() at time zone 'Asia/Taipei')::date::text as day")[0]["day"])
+    form = {"external_ref": f"{number}-1", "amount": "100", "payment_id": known["payment"], "at": day, "for": "later"}
+    with Visitor(stack, "supervisor") as supervisor:
+        supervisor.post(f"/staff/orders/{number}/refund-elsewhere/", form | {"note": "臨櫃退現"})
+    found = "select id from refunds_refund where kind = 'elsewhere' and order_id = %s"
+    return str(rows(stack, found, known["id"])[0]["id"])
+
+
+def draft(stack: Stack, currency: str) -> str:
+    """The version of the rules that is being written."""
     with Visitor(stack, "supervisor") as author:
         author.post("/staff/policies/draft/", {"currency": currency})
     newest = "select max(version) as version from refunds_refundpolicy where currency = %s"
-    version = str(rows(stack, newest, currency)[0]["version"])
+    return str(rows(stack, newest, currency)[0]["version"])
+
+
+def rules_to_come(stack: Stack, currency: str) -> str:
+    """The version of the rules that has been published and is not in force yet."""
+    soon = datetime.now(UTC) + timedelta(days=30)
+    version = draft(stack, currency)
     with Visitor(stack, "marketing") as publisher:
         form = {"in_force_from": soon.strftime("%Y-%m-%dT%H:%M"), "note": "換季"}
         publisher.post(f"/staff/policies/{currency}/{version}/publish/", form)

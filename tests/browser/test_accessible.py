@@ -15,6 +15,7 @@ from tests.stack import Visitor, rows, wait_until
 Open = Callable[..., Visit]
 GRAVE = {"serious", "critical"}
 PHONE = {"width": 390, "height": 844}
+TABLET = {"width": 1024, "height": 768}
 DESKTOP = {"width": 1440, "height": 900}
 TOP_IS_SEEN = """(node) => {
     const box = node.getBoundingClientRect();
@@ -51,15 +52,17 @@ def confirm(staff: Visitor, number: str, line_item_id: str) -> None:
 
 
 def check(visiting: Visit) -> None:
-    """What axe complains of in either width, and what sticks out sideways on a phone."""
+    """What axe complains of on a desk and on a phone, and what sticks out sideways on a phone and on a tablet."""
     page = visiting.page
     complaints = grave(page)
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     complaints |= grave(page)
-    fits = visiting.fits_the_width()
+    too_wide = [] if visiting.fits_the_width() else ["phone"]
+    page.set_viewport_size(TABLET)  # type: ignore[arg-type]
+    too_wide += [] if visiting.fits_the_width() else ["tablet"]
     page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
     assert complaints == set(), page.url
-    assert fits, page.url
+    assert too_wide == [], page.url
 
 
 def grave(page: Page) -> set[str]:

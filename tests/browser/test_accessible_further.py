@@ -1,8 +1,10 @@
 """The pages that test_accessible.py leaves: rules, answers, files, records, a customer's refunds and slip, errors."""
 
 from collections.abc import Callable
+from typing import Final
 
 import pytest
+from django.urls import reverse
 from playwright.sync_api import expect
 
 from backoffice.local.stack import Stack
@@ -10,10 +12,22 @@ from tests.browser.orders_for_tests import another_5531
 from tests.browser.test_accessible import check
 from tests.browser.visit import Visit
 from tests.flows.chat import open_refund_card, say
-from tests.stack import Visitor, rows
+from tests.gallery.scenes import SCENES
+from tests.stack import Visitor, rows, wait_until
 
 Open = Callable[..., Visit]
 ANSWER = {"title": "axe", "language": "zh-hant", "text": "{{customer_name}}您好，訂單 {{order_number}} 已收到。"}
+
+# The pages of the gallery that other tests look at, here, in test_accessible.py or in test_decisions.py. All others are
+# looked at by the test of every other page. The page of the API is drawn by somebody else's scripts.
+ORDERS: Final = "order exchange resend exception compensation elsewhere address link orders"
+MONEY: Final = "refunds refund-assign refund-retry refund-by-hand refund-settled refund-failed refund-undo alert-settle"
+GOODS: Final = "returns return return-reject return-withdraw replacements replacement-send replacement-release"
+RULES: Final = "policies policy policy-edit policy-compare policy-withdraw policy-discard"
+REST: Final = "queue conversation turn books approvals canned canned-new canned-edit reports audit exports export"
+OTHERS: Final = "login order orders refunds return-slip enter-by-link api-docs"
+LOOKED_AT: Final = {f"staff-{name}" for names in (ORDERS, MONEY, GOODS, RULES, REST) for name in names.split()}
+HAVE_A_TEST: Final = {*LOOKED_AT, *OTHERS.split()}
 
 
 def look_at(visiting: Visit, *addresses: str) -> None:
@@ -114,3 +128,71 @@ def test_the_records_and_what_is_not_there(visit: Open, stack: Stack) -> None:
     (refund,) = rows(stack, "select id from refunds_refund order by created_at limit 1")
     look_at(auditor, f"/admin/refunds/refund/{refund['id']}/change/")
     look_at(visit("warehouse"), "/staff/approvals/")
+
+
+def test_every_other_page_of_the_gallery(visit: Open, stack: Stack, number: str) -> None:
+    with Visitor(stack, "supervisor") as supervisor:
+        supervisor.post("/staff/copilot/ask/", {"text": f"訂單 {number} 退了多少錢？"})
+    talk = one(stack, "select c.id from agent_conversation c join orders_order o on o.id = c.order_id", number)
+    runs = [an_evaluation(stack) for _ in range(2)]
+    known = {
+        "talk_conversation": talk,
+        "lost_conversation": talk,
+        "door_call": a_call_from_outside(stack, number),
+        "evaluation_before": runs[0][0],
+        "evaluation": runs[1][0],
+        "eval_case": runs[1][1],
+        "approval": an_approval(stack),
+    }
+    wait_until(lambda: rows(stack, "select 1 from agent_copilotthread where state = 'idle'"))
+    known["copilot"] = str(rows(stack, "select max(id) as id from agent_copilotthread")[0]["id"])
+    left = {(each.route, each.values, each.query) for each in SCENES if not is_looked_at(each.route)}
+    desk = visit("supervisor")
+    for route, values, query in sorted(left):
+        address = reverse(route, args=[known[name] for name in values]) + query.format(**known)
+        answer = desk.page.goto(address)
+        assert answer is not None
+        assert answer.status == 200, address
+        check(desk)
+    assert desk.problems == []
+
+
+def is_looked_at(route: str) -> bool:
+    return route in HAVE_A_TEST or route.startswith("admin:")
+
+
+def an_evaluation(stack: Stack) -> tuple[str, str]:
+    """A run with one play, and the play."""
+    run = (
+        "insert into agent_evalrun (state, model, is_stand_in, seed, repetitions, toolsets, tasks_digest, wording,"
+        " note, plays_planned, stopped_because, created_at, finished_at) values ('done', 'stand-in', true, 1, 1,"
+        " '[\"task\"]', 'tasks', 'words', 'axe', 1, '', now(), now()) returning id"
+    )
+    ((run_id,),) = [each.values() for each in rows(stack, run)]
+    play = (
+        "insert into agent_evalcase (run_id, task, toolset, repetition, language, tags, held_out, model, outcome,"
+        " wrong_money, stuck, never, told_wrong, handed_off, tool_calls, requests, errors, input_tokens, cached_tokens,"
+        " output_tokens, cost_micro, milliseconds, detail) values (%s, 'changed_mind', 'task', 1, 'zh-hant',"
+        " '[\"unshipped\"]', false, 'stand-in', 'right', false, false, false, false, false, 1, 2, '{}', 0, 0, 0, 0, 9,"
+        " %s::jsonb) returning id"
+    )
+    talk = '[{"who": "customer", "text": "耳機殼取消"}]'
+    detail = f'{{"faults": [], "told": [], "seen": {{"refunds": []}}, "talk": {talk}}}'
+    return str(run_id), str(rows(stack, play, run_id, detail)[0]["id"])
+
+
+def a_call_from_outside(stack: Stack, number: str) -> str:
+    made = (
+        "insert into agent_doorcall (door, customer_id, order_id, name, arguments, result, is_error, created_at,"
+        " duration_ms) select 'shell', customer_id, id, 'get_order', '{}', '{}', false, now(), 12 from orders_order"
+        " where number = %s returning id"
+    )
+    return str(rows(stack, made, number)[0]["id"])
+
+
+def an_approval(stack: Stack) -> str:
+    with Visitor(stack, "staff") as staff:
+        number = another_5531(stack, "5531-asked")
+        form = {"amount": "50", "reason": "配送延遲致歉"}
+        staff.post(f"/staff/orders/{number}/compensation/", form)
+    return one(stack, "select a.id from refunds_approval a join orders_order o on o.id = a.order_id", number)

@@ -37,12 +37,18 @@ def test_every_decision_about_money_opens_over_the_list(visit: Open, stack: Stac
     ):
         opened(desk, "/staff/refunds/", address)
         check(desk)
+    elsewhere = decisions.elsewhere(stack, "ask-refused")
+    opened(desk, "/staff/orders/ask-refused/", f"/staff/refunds/{elsewhere}/undo/")
+    check(desk)
+    desk.page.goto("/staff/refunds/?alerts=1")
+    check(desk)
     assert desk.problems == []
 
 
 def test_every_decision_about_goods_and_rules_opens_over_its_page(visit: Open, stack: Stack) -> None:
     replacement, back = decisions.replacement(stack, "ask-socks"), decisions.return_on_its_way(stack, "ask-back")
     rules = f"/staff/policies/CNY/{decisions.rules_to_come(stack, 'CNY')}/"
+    draft = f"/staff/policies/USD/{decisions.draft(stack, 'USD')}/"
     desk = visit("admin")
     for page, address in (
         ("/staff/replacements/", f"/staff/replacements/{replacement}/send/"),
@@ -50,6 +56,7 @@ def test_every_decision_about_goods_and_rules_opens_over_its_page(visit: Open, s
         (f"/staff/returns/{back}/", f"/staff/returns/{back}/reject/"),
         (f"/staff/returns/{back}/", f"/staff/returns/{back}/withdraw/"),
         (rules, f"{rules}withdraw/"),
+        (draft, f"{draft}discard/"),
     ):
         opened(desk, page, address)
         check(desk)

@@ -126,7 +126,10 @@ def test_whoever_signs_out_leaves_no_words_of_theirs_in_any_tab(visit: Open, sta
     page.locator("summary", has=page.locator(".who")).click()
     page.get_by_role("button", name="登出").click()
     page.wait_for_url("**/accounts/login/")
-    wait_until(lambda: kept(page) == kept(other) == [])
+    other.wait_for_url("**/accounts/login/")
+    assert kept(page) == kept(other) == []
+    page.go_back()
+    page.wait_for_url("**/accounts/login/**")
 
     for name in ("supervisor", "staff"):
         desk.sign_in(name)
@@ -134,6 +137,28 @@ def test_whoever_signs_out_leaves_no_words_of_theirs_in_any_tab(visit: Open, sta
         expect(page.locator("#reply")).to_have_value("")
         expect(page.locator("#note")).to_have_value("")
         page.context.clear_cookies(name="sessionid")
+
+
+def test_words_of_a_page_whose_writer_is_gone_are_not_sent_in_the_next_ones_name(visit: Open, stack: Stack) -> None:
+    number = another_5531(stack, "5531-next")
+    with Visitor(stack, "ming") as elsewhere:
+        say(elsewhere, number, "你好")
+    desk = visit("staff")
+    conversation_of(desk, number)
+    page, other = desk.page, desk.page.context.new_page()
+    other.goto(page.url)
+    other.locator("#reply").fill(UNFINISHED)
+    page.context.clear_cookies(name="sessionid")
+    desk.sign_in("supervisor")
+    page.goto(other.url)
+    page.locator("form[action$='/take-over/'] button").click()
+    expect(other.locator("[role=alert]").filter(has_text=SIGNED_OUT)).to_be_visible(timeout=WAIT)
+    expect(other.locator("#reply")).to_have_value(UNFINISHED)
+    other.locator("#answer button").click()
+    desk.sees(other.get_by_text("這個頁面是前一位使用者的"))
+    expect(other.locator("#reply")).to_have_value("")
+    assert said(stack, number, UNFINISHED) == 0
+    assert desk.problems == []
 
 
 def test_a_customer_who_signs_out_leaves_no_words_behind(visit: Open, stack: Stack) -> None:
@@ -149,3 +174,25 @@ def test_a_customer_who_signs_out_leaves_no_words_behind(visit: Open, stack: Sta
     page.get_by_role("button", name="登出").click()
     page.wait_for_url("**/accounts/login/")
     assert kept(page) == []
+
+
+def test_a_field_of_a_page_whose_session_is_over_is_forgotten_by_signing_out(visit: Open, stack: Stack) -> None:
+    """Such a page keeps what stands in its field when it is left, for its customer's return; not so here."""
+    number = another_5531(stack, "5531-over")
+    ming = visit("ming")
+    page = ming.page
+    other = page.context.new_page()
+    for tab in (page, other):
+        tab.goto(f"/orders/{number}/")
+    page.context.clear_cookies(name="sessionid")
+    for tab in (page, other):
+        tab.evaluate("dispatchEvent(new Event('online'))")
+        expect(tab.locator("[data-slot=connection]")).to_contain_text(SIGNED_OUT, timeout=WAIT)
+        tab.locator("#chat-text").fill(UNFINISHED)
+    page.get_by_role("button", name="登出").click()
+    page.wait_for_url(lambda url: number not in url)
+    other.wait_for_url("**/accounts/login/")
+    assert kept(page) == kept(other) == []
+    ming.sign_in("ming")
+    ming.open_order(number)
+    expect(page.locator("#chat-text")).to_have_value("")

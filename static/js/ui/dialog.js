@@ -3,10 +3,10 @@
 // The form's page is fetched and its <main> put into one <dialog>. A form sent from there is sent by fetch: an answer
 // that names a next page means that it is done, anything else is the form again with what was wrong. What was typed
 // outlives everything but that: closing the dialog, a session that has ended, a connection that breaks.
-import { saySignedOut, signedOut } from "./session.js";
+import { reader, saySignedOut, signedOut } from "./session.js";
 import { words } from "./words.js";
 
-const HEADERS = { "X-Dialog": "1" };
+const HEADERS = { "X-Dialog": "1", "X-Reader": reader };
 const FIELDS = "input:not([type=hidden]), select, textarea";
 
 let dialog;

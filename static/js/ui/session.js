@@ -1,8 +1,13 @@
 // A session that has ended takes nothing from an open page: what is there stays, and the page says how to go on. The
 // sign-in opens beside it; afterwards this page goes on where it was, with the token that the new session knows.
+//
+// That may be somebody else's session. Each form that is given the new token, and each request of a script, therefore says
+// whose page it comes from, and the gate refuses another's (backoffice/screens/gate.py).
 import { words } from "./words.js";
 
 const TOKEN = "csrfmiddlewaretoken";
+const READER = "page_reader";
+export const reader = document.body.dataset.reader ?? "";
 
 function cookie(name) {
   return document.cookie.split("; ").find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1);
@@ -12,10 +17,14 @@ function cookie(name) {
 function renew(form) {
   const field = form?.elements?.namedItem?.(TOKEN);
   const token = cookie("csrftoken");
-  if (field && token) field.value = token;
+  if (!field || !token) return;
+  field.value = token;
+  if (form.elements.namedItem(READER)) return;
+  form.append(Object.assign(document.createElement("input"), { type: "hidden", name: READER, value: reader }));
 }
 document.addEventListener("submit", (event) => renew(event.target), { capture: true });
 document.addEventListener("htmx:configRequest", ({ detail }) => {
+  detail.headers["X-Reader"] = reader;
   const token = cookie("csrftoken");
   if (token && detail.parameters[TOKEN]) detail.parameters[TOKEN] = token;
 });
