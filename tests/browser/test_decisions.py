@@ -48,7 +48,7 @@ def test_every_decision_about_money_opens_over_the_list(visit: Open, stack: Stac
 def test_every_decision_about_goods_and_rules_opens_over_its_page(visit: Open, stack: Stack) -> None:
     replacement, back = decisions.replacement(stack, "ask-socks"), decisions.return_on_its_way(stack, "ask-back")
     rules = f"/staff/policies/CNY/{decisions.rules_to_come(stack, 'CNY')}/"
-    draft = f"/staff/policies/USD/{decisions.draft(stack, 'USD')}/"
+    draft = f"/staff/policies/HKD/{decisions.draft(stack, 'HKD')}/"
     desk = visit("admin")
     for page, address in (
         ("/staff/replacements/", f"/staff/replacements/{replacement}/send/"),
