@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import structlog
 from django.conf import settings
@@ -20,6 +21,7 @@ from orders.models import Customer, Order
 
 log = structlog.get_logger(__name__)
 MAX_CLIENT_REF = 64
+WROTE: Final = "Nobody pressed a button: the customer wrote something else, so the card was taken back."
 
 
 def say(*, order: Order, customer: Customer, text: str, language: str, client_ref: str | None = None) -> Message:
@@ -40,7 +42,7 @@ def say(*, order: Order, customer: Customer, text: str, language: str, client_re
 
 
 def _keep(locked: Conversation, actor: Actor, text: str, language: str, client_ref: str | None) -> Message:
-    cards.decline_open(locked, actor=actor, why="The customer wrote something else instead.")
+    cards.decline_open(locked, actor=actor, why=WROTE)
     locked.language = language
     locked.save(update_fields=["language", "updated_at"])
     message = Message.objects.create(

@@ -32,6 +32,7 @@ ACTIONS: Final[Mapping[str, Words]] = {
     "card.asked_outside": _("card put on the page by a program of the customer"),
     "card.confirmed": _("card confirmed"),
     "card.declined": _("card declined"),
+    "card.declined:wrote_instead": _("card taken back: the customer wrote something else"),
     "card.expired": _("card expired"),
     "card.withdrawn": _("card withdrawn"),
     "mail.sent": _("e-mail to the customer sent"),

@@ -22,7 +22,7 @@ from orders.admin_links import subject_link, subject_name
 from orders.models import AuditEvent
 from orders.money import DECIMALS, format_money
 from orders.prose import aside, listed
-from orders.words import actor_name
+from orders.words import actor_name, told_as
 from refunds.explain import StepLine, step_lines
 from refunds.fact_words import refused_because
 from refunds.present import payment_label
@@ -65,7 +65,7 @@ def told(event: AuditEvent, user: AbstractBaseUser | AnonymousUser, marked: froz
     return Told(
         event=event,
         at=event.at,
-        sentence=sentence(event.action, named),
+        sentence=sentence(told_as(event), named),
         tone=tone(event.action),
         quotes=_quotes(event),
         facts=_facts(event),
@@ -78,7 +78,7 @@ def told(event: AuditEvent, user: AbstractBaseUser | AnonymousUser, marked: froz
 
 
 def sentence_of(event: AuditEvent) -> str:
-    return sentence(event.action, names_of(event))
+    return sentence(told_as(event), names_of(event))
 
 
 def names_of(event: AuditEvent) -> dict[str, str]:
