@@ -90,12 +90,17 @@ def ask_for_person(*, order: Order, customer: Customer, language: str) -> None:
 
 
 @contextmanager
-def talking(save: str, *, order: Order, customer: Customer, language: str) -> Iterator[Conversation]:
-    """`events.writing` of the open conversation, opened if there is none; two requests at once get the same one."""
+def talking(
+    save: str, *, order: Order, customer: Customer, language: str, actor: Actor | None = None
+) -> Iterator[Conversation]:
+    """`events.writing` of the open conversation, opened if there is none; two requests at once get the same one.
+
+    `actor`: who opens it, where that is not the customer.
+    """
     with transaction.atomic(), events.saving(save):
         found = None
         while found is None:
-            found = _open_one(order, customer) or _new_one(order, customer, language)
+            found = _open_one(order, customer) or _new_one(order, customer, language, actor or customer_actor(customer))
         yield found
 
 
@@ -104,7 +109,7 @@ def _open_one(order: Order, customer: Customer) -> Conversation | None:
     return rows.filter(order=order, customer=customer, state=ConversationState.OPEN).first()
 
 
-def _new_one(order: Order, customer: Customer, language: str) -> Conversation | None:
+def _new_one(order: Order, customer: Customer, language: str, actor: Actor) -> Conversation | None:
     """None if another request was faster: that one has been waited for here."""
     try:
         with transaction.atomic():
@@ -113,7 +118,7 @@ def _new_one(order: Order, customer: Customer, language: str) -> Conversation | 
         return None
     audit.record(
         action="conversation.opened",
-        actor=customer_actor(customer),
+        actor=actor,
         subject_type="conversation",
         subject_id=str(made.pk),
         order=order,
