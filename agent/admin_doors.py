@@ -1,7 +1,7 @@
 """Tokens and calls from outside, in Django admin: tokens are issued and revoked here, everything else is to look at."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.contrib import admin, messages
@@ -17,6 +17,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from agent.doors import tokens
+from agent.doors.identity import STAFF_PERMISSION
 from agent.models import DoorCall, ToolToken
 from orders.actors import staff_actor
 from orders.admin_links import NOTHING, admin_link, register_subject
@@ -25,6 +26,7 @@ from orders.errors import InvalidInput
 from orders.models import Customer
 
 register_subject("tool_token", ToolToken)
+ACCOUNTS: Final = "django.contrib.auth.backends.ModelBackend"
 
 
 class NewToken(forms.ModelForm):
@@ -46,8 +48,8 @@ class NewToken(forms.ModelForm):
         if "expires_at" not in self.fields:  # a token that is there is only looked at
             return
         self.fields["expires_at"].initial = timezone.now() + tokens.USUAL_LIFE
-        accounts = User.objects.filter(is_active=True).order_by("username")
-        self.fields["staff"].queryset = accounts  # type: ignore[attr-defined]
+        colleagues = User.objects.with_perm(STAFF_PERMISSION, backend=ACCOUNTS).order_by("username")
+        self.fields["staff"].queryset = colleagues  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         """As `tokens.issue` will have it, so that what it refuses stands beside its field."""

@@ -6,7 +6,7 @@ read from its row by `catch_up`, so a lost signal is repaired by looking again.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from django.db.models import Q
 from django.http import Http404
@@ -27,6 +27,9 @@ from refunds.present import quote_as_dict, refund_as_dict, return_as_dict
 from refunds.states import QuoteState
 
 SYSTEM = system_actor("cards")
+# Why an open card is over although nobody pressed it: kept with the card, and told in words of its own.
+WROTE_INSTEAD: Final = "wrote_instead"
+CLOSED: Final = "closed"
 # What a card without a quote would do is kept beside what it shows, and is nobody's to see.
 NOT_SHOWN = frozenset({"exchange_lines", "resend_lines", "address"})
 
@@ -122,14 +125,24 @@ def open_card_for(shopper: Shopper, order_number: str, card_id: str) -> Card:
     return card
 
 
+def state_words(state: str, payload: Mapping[str, Any]) -> str:
+    """How the card stands. One that was taken back because the customer wrote is not called declined: nobody said no.
+
+    `payload`: the card's, or the data of its event.
+    """
+    if state == CardState.DECLINED and payload.get("because") == WROTE_INSTEAD:
+        return translate("taken back")
+    return str(dict(CardState.choices).get(state, state))
+
+
 def require_open(card: Card) -> None:
     """Raises `Refusal` with what to do next when the card can no longer be pressed."""
     if card.state == CardState.OPEN and card.expires_at > timezone.now():
         return
-    shown = CardState.EXPIRED if card.state == CardState.OPEN else CardState(card.state)
+    shown = CardState.EXPIRED.label if card.state == CardState.OPEN else state_words(card.state, card.payload)
     raise Refusal(
         "card_closed",
-        translate("This card can no longer be confirmed (%(state)s).") % {"state": shown.label},
+        translate("This card can no longer be confirmed (%(state)s).") % {"state": shown},
         hint=translate("Write in the chat what you would like, and you get a new one."),
     )
 
@@ -154,9 +167,15 @@ def end_card(
     actor: Actor,
     result: Mapping[str, Any],
     is_error: bool = False,
+    because: str = "",
 ) -> bool:
-    """As `close_card`, inside `events.writing` and without resuming. False: it had ended already."""
-    ended = Card.objects.filter(pk=card.pk, state=CardState.OPEN).update(state=state, ended_at=timezone.now())
+    """As `close_card`, inside `events.writing` and without resuming. False: it had ended already.
+
+    `because`: kept with the card where its state alone does not say how it came to that.
+    """
+    rows = Card.objects.filter(pk=card.pk, state=CardState.OPEN)
+    kept: dict[str, Any] = {"payload": {**card.payload, "because": because}} if because else {}
+    ended = rows.update(state=state, ended_at=timezone.now(), **kept)
     if ended != 1:
         return False
     card.refresh_from_db()
@@ -191,6 +210,7 @@ def _tell(conversation: Conversation, card: Card, actor: Actor) -> None:
         subject_id=card.pk,
         order_id=conversation.order_id,
         chosen={"quote_id": card.quote_id} if card.quote_id else dict(card.payload),
+        outcome={"because": card.payload["because"]} if "because" in card.payload else None,
         correlation={"conversation_id": conversation.pk},
     )
     events.add(conversation, "card", card_as_dict(card))
@@ -241,22 +261,22 @@ def _redeemed(quote: RefundQuote) -> dict[str, Any]:
 
 
 def decline_open(conversation: Conversation, *, actor: Actor, why: str) -> None:
-    """Close what is open because something else was said. Inside `events.writing`.
+    """Take back what is open because something else was said. Inside `events.writing`. `why` is for the model.
 
+    No button was pressed: the state is that of a declined card, and what is kept beside it says how that came about.
     A quote that was pressed at the same moment stays pressed: its card is left to `catch_up`.
     """
     for card in conversation.cards.filter(state=CardState.OPEN):
-        if card.quote_id and not quotes.decline(quote_id=card.quote_id, actor=actor):
+        if card.quote_id and not quotes.decline(quote_id=card.quote_id, actor=actor, because=WROTE_INSTEAD):
             continue
-        end_card(
-            conversation, card, state=CardState.DECLINED, actor=actor, result={"status": "declined", "because": why}
-        )
+        result = {"status": "declined", "because": why}
+        end_card(conversation, card, state=CardState.DECLINED, actor=actor, result=result, because=WROTE_INSTEAD)
 
 
 def withdraw_open(conversation: Conversation, *, actor: Actor) -> None:
     """Take back what is open because the conversation ends. As `decline_open`."""
     for card in conversation.cards.filter(state=CardState.OPEN):
-        if card.quote_id and not quotes.decline(quote_id=card.quote_id, actor=SYSTEM):
+        if card.quote_id and not quotes.decline(quote_id=card.quote_id, actor=SYSTEM, because=CLOSED):
             continue
         end_card(conversation, card, state=CardState.WITHDRAWN, actor=actor, result={"status": "withdrawn"})
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from django.utils import timezone
 
 from agent import history, promises
-from agent.models import Conversation, Message
+from agent.models import Card, Conversation, Message
 from agent.states import Author
 from orders.models import Order
 from orders.moments import moment
@@ -56,10 +56,15 @@ def _records(conversation: Conversation) -> dict[str, Any]:
         "quotes": [_quote(row) for row in _quotes(conversation)],
         **_what_became(order),
         "cards": [
-            {"card_id": card.pk, "kind": card.kind, "state": card.state, "quote_id": card.quote_id}
+            {"card_id": card.pk, "kind": card.kind, "state": card.state, "quote_id": card.quote_id} | _because(card)
             for card in conversation.cards.order_by("created_at", "pk")
         ],
     }
+
+
+def _because(card: Card) -> dict[str, str]:
+    """Of a card that nobody said no to: that the customer wrote something else."""
+    return {"because": card.payload["because"]} if "because" in card.payload else {}
 
 
 def _quotes(conversation: Conversation) -> Iterable[RefundQuote]:

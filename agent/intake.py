@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import structlog
 from django.conf import settings
@@ -20,6 +21,7 @@ from orders.models import Customer, Order
 
 log = structlog.get_logger(__name__)
 MAX_CLIENT_REF = 64
+WROTE: Final = "Nobody pressed a button: the customer wrote something else, so the card was taken back."
 
 
 def say(*, order: Order, customer: Customer, text: str, language: str, client_ref: str | None = None) -> Message:
@@ -40,7 +42,7 @@ def say(*, order: Order, customer: Customer, text: str, language: str, client_re
 
 
 def _keep(locked: Conversation, actor: Actor, text: str, language: str, client_ref: str | None) -> Message:
-    cards.decline_open(locked, actor=actor, why="The customer wrote something else instead.")
+    cards.decline_open(locked, actor=actor, why=WROTE)
     locked.language = language
     locked.save(update_fields=["language", "updated_at"])
     message = Message.objects.create(
@@ -88,12 +90,17 @@ def ask_for_person(*, order: Order, customer: Customer, language: str) -> None:
 
 
 @contextmanager
-def talking(save: str, *, order: Order, customer: Customer, language: str) -> Iterator[Conversation]:
-    """`events.writing` of the open conversation, opened if there is none; two requests at once get the same one."""
+def talking(
+    save: str, *, order: Order, customer: Customer, language: str, actor: Actor | None = None
+) -> Iterator[Conversation]:
+    """`events.writing` of the open conversation, opened if there is none; two requests at once get the same one.
+
+    `actor`: who opens it, where that is not the customer.
+    """
     with transaction.atomic(), events.saving(save):
         found = None
         while found is None:
-            found = _open_one(order, customer) or _new_one(order, customer, language)
+            found = _open_one(order, customer) or _new_one(order, customer, language, actor or customer_actor(customer))
         yield found
 
 
@@ -102,7 +109,7 @@ def _open_one(order: Order, customer: Customer) -> Conversation | None:
     return rows.filter(order=order, customer=customer, state=ConversationState.OPEN).first()
 
 
-def _new_one(order: Order, customer: Customer, language: str) -> Conversation | None:
+def _new_one(order: Order, customer: Customer, language: str, actor: Actor) -> Conversation | None:
     """None if another request was faster: that one has been waited for here."""
     try:
         with transaction.atomic():
@@ -111,7 +118,7 @@ def _new_one(order: Order, customer: Customer, language: str) -> Conversation | 
         return None
     audit.record(
         action="conversation.opened",
-        actor=customer_actor(customer),
+        actor=actor,
         subject_type="conversation",
         subject_id=str(made.pk),
         order=order,

@@ -6,6 +6,7 @@ talks.
 """
 
 import time
+from typing import Final
 
 import structlog
 from django.conf import settings
@@ -22,6 +23,9 @@ from orders.actors import system_actor
 
 log = structlog.get_logger(__name__)
 SECONDS_AFTER_A_PRESS = 30
+WROTE_BEFORE: Final = (
+    "Nobody pressed a button: the customer wrote before the card could be seen, so it was taken back; nothing changed."
+)
 
 
 def run(turn_id: int) -> None:
@@ -77,7 +81,7 @@ def _decide(lease: Lease, *, out_of_time: bool) -> tuple[history.NextStep, Reque
     with holding(lease, "step_decided") as (conversation, turn):
         step = history.next_step(conversation)
         if step == "wait" and _spoke_before_the_card(conversation):
-            cards.decline_open(conversation, actor=system_actor("agent"), why="The customer wrote in between.")
+            cards.decline_open(conversation, actor=system_actor("agent"), why=WROTE_BEFORE)
             step = history.next_step(conversation)
         if step == "wait":
             turns.move(conversation, turn, TurnState.RUNNING, TurnState.WAITING)

@@ -14,7 +14,7 @@ from django.db.models import Exists, Max, OuterRef, Q, TextChoices
 from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 
-from agent import events, mails, people, sentences
+from agent import events, mails, people, sentences, waiting
 from agent.models import Conversation
 from agent.states import ConversationState
 from orders.actors import system_actor
@@ -156,4 +156,4 @@ def _call_a_colleague(conversation: Conversation, refund: Refund) -> None:
         summary = translate("Refund %(number)s was refused by the payment provider. It has to be seen to by hand.") % {
             "number": refund.pk
         }
-    people.ask_for_person(conversation=conversation, actor=PAYMENTS, reason="refund_failed", summary=summary)
+    people.ask_for_person(conversation=conversation, actor=PAYMENTS, reason=waiting.REFUND_FAILED, summary=summary)

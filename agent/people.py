@@ -115,10 +115,11 @@ def take_over(*, conversation: Conversation, actor: Actor, taken_from: int | Non
             raise _somebody_elses(locked)
         if locked.owner == actor.user and not locked.needs_person:
             return
+        unasked = locked.owner_id is None and waiting.only_money_called(locked)
         # Whoever answers looks after it from then on, also when the assistant has it again.
         locked.owner, locked.assignee, locked.needs_person = actor.user, actor.user, False
-        # Having a conversation is no answer yet.
-        locked.waiting_since = locked.waiting_since or waiting.unanswered_since(locked)
+        # Having a conversation is no answer yet; but who has asked nothing waits for none.
+        locked.waiting_since = None if unasked else locked.waiting_since or waiting.unanswered_since(locked)
         locked.save(update_fields=["owner", "assignee", "needs_person", "waiting_since", "updated_at"])
         _end_turn(locked)
         _record(locked, actor, "conversation.taken_over", chosen={"taken_from": before.username} if before else None)

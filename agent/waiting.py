@@ -22,6 +22,8 @@ LOOKED_AT = timedelta(days=3)
 ANSWERS_LOOKED_AT = 30
 FEWEST_ANSWERS = 3
 ANSWERED = "conversation.answered"
+ASKED = "conversation.person_asked"
+REFUND_FAILED = "refund_failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,22 @@ def unanswered_since(conversation: Conversation) -> datetime | None:
         number, heard, author = newest
         said = said.filter(pk__gt=heard if author == Author.AGENT else number)
     return said.order_by("pk").values_list("created_at", flat=True).first()
+
+
+def has_written(conversation: Conversation) -> bool:
+    return conversation.messages.filter(author=Author.CUSTOMER).exists()
+
+
+def only_money_called(conversation: Conversation) -> bool:
+    """Nobody has asked for a person but the desk, over money that was refused, and nothing the customer wrote is open.
+
+    Then a colleague has something to see to, and the customer waits for no answer.
+    """
+    calls = AuditEvent.objects.filter(subject_type="conversation", subject_id=str(conversation.pk), action=ASKED)
+    over_money = calls.filter(chosen__reason=REFUND_FAILED)
+    if unanswered_since(conversation) is not None or calls.exclude(pk__in=over_money).exists():
+        return False
+    return over_money.exists()
 
 
 def person_is_coming() -> str:

@@ -9,6 +9,7 @@ from orders.words import Words
 
 MACHINES: Final[Mapping[str, Words]] = {
     "agent": _("Assistant"),
+    "program": _("a program of the customer"),
     "cards": _("confirmation cards"),
     "mails": _("e-mails to customers"),
 }
@@ -32,6 +33,7 @@ ACTIONS: Final[Mapping[str, Words]] = {
     "card.asked_outside": _("card put on the page by a program of the customer"),
     "card.confirmed": _("card confirmed"),
     "card.declined": _("card declined"),
+    "card.declined:wrote_instead": _("card taken back: the customer wrote something else"),
     "card.expired": _("card expired"),
     "card.withdrawn": _("card withdrawn"),
     "mail.sent": _("e-mail to the customer sent"),

@@ -23,7 +23,7 @@ from orders.actors import Actor
 from orders.csv_text import Cell, plain_amount
 from orders.models import AuditEvent, Order
 from orders.prose import listed
-from orders.words import action_name, actor_name, shipping_name
+from orders.words import action_name, actor_name, shipping_name, told_as
 from refunds import selectors
 from refunds.models import Refund, Return
 from refunds.states import OPEN_RETURNS, RefundState, ReturnState
@@ -305,7 +305,7 @@ class History(Kind):
             amount[1] if amount else "",
             audit_facts.reason_of(record),
             audit_facts.about(record),
-            action_name(record.action),
+            action_name(told_as(record)),
             record.action,
         )
 

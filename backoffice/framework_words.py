@@ -8,6 +8,11 @@ from typing import Final
 from django.utils.translation import gettext_noop as _
 
 SENTENCES: Final = (
+    # its part of the records
+    _("Auth Token"),
+    _("Token"),
+    _("Tokens"),
+    # its answers
     _("A server error occurred."),
     _("Authentication credentials were not provided."),
     _("Could not satisfy the request Accept header."),

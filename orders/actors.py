@@ -59,5 +59,10 @@ def agent_actor(customer: Customer, **correlation: Any) -> Actor:
     return Actor(kind="agent", name="agent", customer=customer, correlation=correlation)
 
 
+def program_actor(customer: Customer, **correlation: Any) -> Actor:
+    """A program of the customer's own, which calls tools from outside: it may what the assistant may."""
+    return Actor(kind="agent", name="program", customer=customer, correlation=correlation)
+
+
 def system_actor(name: str, **correlation: Any) -> Actor:
     return Actor(kind="system", name=name, correlation=correlation)

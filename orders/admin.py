@@ -34,7 +34,7 @@ from orders.models import (
 from orders.money import format_money
 from orders.states import DiscountKind
 from orders.stock import available
-from orders.words import action_name, actor_name, shipping_name
+from orders.words import action_name, actor_name, shipping_name, told_as
 
 register_subject("order", Order)
 register_subject("shipment", Shipment)
@@ -359,7 +359,7 @@ class AuditEventAdmin(OfOrder):
 
     @admin.display(description=_("action"), ordering="action")
     def what(self, event: AuditEvent) -> str:
-        return with_code(action_name(event.action), event.action)
+        return with_code(action_name(told_as(event)), event.action)
 
     @admin.display(description=_("actor"), ordering="actor_name")
     def actor(self, event: AuditEvent) -> str:

@@ -52,9 +52,16 @@ def action_name(action: str) -> str:
     return str(_actions.get(action, action))
 
 
+def told_as(event: "AuditEvent") -> str:
+    """The name by which words for the event are found: with why it happened ("quote.declined:closed"), where that makes
+    it something else."""
+    with_why = f"{event.action}:{event.outcome.get('because')}"
+    return with_why if with_why in _actions else event.action
+
+
 def known_actions() -> frozenset[str]:
-    """All actions that have a name."""
-    return frozenset(_actions)
+    """All actions that have a name, without those that also say why (`told_as`)."""
+    return frozenset(action for action in _actions if ":" not in action)
 
 
 def register_machines(words: Mapping[str, Words]) -> None:

@@ -17,8 +17,11 @@ from refunds.states import EndedBecause, QuoteState
 BATCH = 200
 
 
-def end(*, quote: RefundQuote, to: QuoteState, actor: Actor, because: str = "", note: str = "") -> bool:
-    """Move an open quote to `to`; False if it was not open any more. Inside the caller's transaction."""
+def end(*, quote: RefundQuote, to: QuoteState, actor: Actor, because: str = "", note: str = "", told: str = "") -> bool:
+    """Move an open quote to `to`; False if it was not open any more. Inside the caller's transaction.
+
+    `told`: why, for the history alone, where no refusal is worded from it.
+    """
     moved = RefundQuote.objects.filter(pk=quote.pk, state=QuoteState.OPEN).update(
         state=to, ended_at=timezone.now(), ended_because=because
     )
@@ -33,7 +36,7 @@ def end(*, quote: RefundQuote, to: QuoteState, actor: Actor, because: str = "", 
         order=quote.order,
         chosen={"note": note} if note else None,
         computed=computed(quote),
-        outcome={"state": to, "because": because},
+        outcome={"state": to, "because": because or told},
         correlation=correlation_of(quote),
     )
     tell_on_commit(quote_ended, quote_id=quote.pk)
@@ -72,9 +75,12 @@ def supersede_open(*, order: Order, asker_ref: str, actor: Actor) -> None:
 
 
 @transaction.atomic
-def decline(*, quote_id: str, actor: Actor) -> bool:
-    """The quote is not wanted. False if it had already ended; then nothing changes. Raises NotFound, NotAllowed."""
-    return end(quote=access.quote_to_decline(quote_id, actor), to=QuoteState.DECLINED, actor=actor)
+def decline(*, quote_id: str, actor: Actor, because: str = "") -> bool:
+    """The quote is not wanted. False if it had already ended; then nothing changes. Raises NotFound, NotAllowed.
+
+    `because`: where nobody has said no, why it is over all the same (`refunds/words.py`); the history keeps it.
+    """
+    return end(quote=access.quote_to_decline(quote_id, actor), to=QuoteState.DECLINED, actor=actor, told=because)
 
 
 def expire_quotes() -> int:

@@ -19,6 +19,8 @@ ACTIONS: Final[Mapping[str, Words]] = {
     "quote.expired": _("quote expired"),
     "quote.superseded": _("quote superseded"),
     "quote.declined": _("quote declined"),
+    "quote.declined:wrote_instead": _("quote taken back: the customer wrote something else"),
+    "quote.declined:closed": _("quote taken back: the conversation ended"),
     "refund.pending_approval": _("refund waits for approval"),
     "refund.pending": _("refund ready to be sent"),
     "refund.succeeded": _("refund succeeded"),

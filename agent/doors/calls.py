@@ -25,7 +25,7 @@ from agent.models import Conversation, DoorCall
 from agent.states import ConversationState, Door
 from agent.tools import executor
 from agent.tools.base import Context, StaffContext, Tool
-from orders.actors import NotAllowed, staff_actor
+from orders.actors import NotAllowed, program_actor, staff_actor
 from orders.errors import InvalidInput, NotFound, Refusal
 from orders.json_values import is_shallow
 from orders.models import Order
@@ -141,7 +141,8 @@ def _for_customer(identity: Identity, tool: Tool, row: DoorCall, began: float) -
             outcome = tool.handler(context, row.arguments)
             assert isinstance(outcome, dict), "a tool that reads puts up no card"
             return _keep(row, outcome, began)
-    with intake.talking("", order=order, customer=customer, language=_language(identity)) as conversation:
+    by = program_actor(customer, tool_call_id=row.ref)
+    with intake.talking("", order=order, customer=customer, language=_language(identity), actor=by) as conversation:
         outcome = asking.run(tool, Context(conversation, order, customer, row))
         return _keep(row, outcome, began, conversation=conversation)
 

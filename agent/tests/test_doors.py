@@ -21,6 +21,7 @@ from agent.tools import executor, registry
 from agent.tools.base import Arguments, Context, Tool, closed
 from orders.models import AuditEvent, Customer, Order
 from orders.tests import cast
+from orders.words import actor_name
 from refunds.models import Refund, RefundQuote, Return
 
 pytestmark = pytest.mark.django_db
@@ -115,6 +116,20 @@ def test_the_history_and_the_model_know_who_put_up_the_card(ask: Call, order: Or
     assert row.conversation == talk(order)
     quote = ask("quote_refund", lines=[CASE]).result
     assert RefundQuote.objects.get(pk=quote["quote_id"]).tool_call_ref == DoorCall.objects.latest("pk").ref
+
+
+def test_the_history_calls_a_customers_program_neither_the_assistant_nor_the_customer(ask: Call, order: Order) -> None:
+    ask("quote_refund", lines=[CASE])
+    exchange(ask)
+    first = DoorCall.objects.earliest("pk")
+    with translation.override("zh-hant"):
+        for action in ("conversation.opened", "quote.opened", "card.asked_outside"):
+            event = AuditEvent.objects.get(action=action, order=order)
+            assert (event.actor_kind, actor_name(event)) == ("agent", "顧客自己的程式")
+    opened = AuditEvent.objects.get(action="conversation.opened")
+    assert opened.correlation["tool_call_id"] == first.ref
+    hear(cast.place("5602", who="ming2"), "hello")
+    assert AuditEvent.objects.get(action="conversation.opened", order__number="5602").actor_kind == "customer"
 
 
 def test_the_same_wish_again_is_the_same_card(ask: Call) -> None:

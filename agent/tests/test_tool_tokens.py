@@ -117,6 +117,27 @@ def test_a_token_ends_in_the_future_and_within_a_year(days: float) -> None:
         token_for(cast.customer(), days=days)
 
 
+def test_the_form_offers_as_staff_only_accounts_that_may_use_the_tools_of_colleagues() -> None:
+    cast.customer()
+    for role in ("staff", "supervisor", "warehouse", "auditor"):
+        cast.staff_user(role)
+    page = unescape(signed_in("admin").get(ADD).content.decode())
+    field = page[page.index('<select name="staff"') :].split("</select>")[0]
+    assert set(re.findall(r">([\w-]+)</option>", field)) - {"---------"} == {"staff", "supervisor", "admin"}
+    ming = cast.customer_user().pk
+    answer = signed_in("admin").post(ADD, form(customer_id="", staff=str(ming)))
+    assert answer.status_code == 200
+    assert not ToolToken.objects.exists()
+
+
+def test_the_frameworks_own_tokens_are_named_in_chinese_beside_ours() -> None:
+    browser = signed_in("admin")
+    page = unescape(browser.get("/admin/", headers={"Accept-Language": "zh-TW"}).content.decode())
+    assert "API 權杖" in page
+    assert "Tokens" not in page
+    assert "TOKEN" not in page
+
+
 def test_a_token_is_issued_in_the_records_shown_once_and_revoked_there() -> None:
     cast.customer()
     browser = signed_in("admin")

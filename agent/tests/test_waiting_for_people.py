@@ -342,3 +342,35 @@ def test_how_long_it_usually_takes_is_read_from_the_answers_alone(order: Order) 
     with CaptureQueriesContext(connection) as queries:
         waiting.usual_wait()
     assert "answers_by_time" in plans(queries)
+
+
+# --- called by the desk alone ---
+def money_was_refused(order: Order) -> None:
+    people.ask_for_person(conversation=talk(order), actor=system_actor("payments"), reason="refund_failed", summary="x")
+
+
+def test_who_asked_nothing_waits_for_no_answer_once_somebody_has_their_refused_refund() -> None:
+    order = cast.order_5531()
+    Conversation.objects.create(order=order, customer=order.customer, language="en")
+    money_was_refused(order)
+    assert list(selectors.queue("needs_person")) == [talk(order)]
+    people.take_over(conversation=talk(order), actor=cast.staff())
+    assert (talk(order).owner, talk(order).waiting_since) == (cast.staff().user, None)
+    assert not selectors.queue("needs_person").exists()
+    assert said_of_wait(order) == ""
+    # Whoever has it may still be asked for; what they then have is no message.
+    people.customer_asks_for_person(conversation=talk(order), actor=cast.shopper())
+    assert talk(order).waiting_since is not None
+
+
+@pytest.mark.parametrize("also", ["wrote", "asked"])
+def test_who_wrote_or_asked_as_well_goes_on_waiting(order: Order, also: str) -> None:
+    if also == "asked":
+        people.reply(conversation=talk(order), actor=cast.staff(), text="Here I am.")
+        people.give_back(conversation=talk(order), actor=cast.staff())
+        wants_a_person(order)
+    money_was_refused(order)
+    since = talk(order).waiting_since
+    people.take_over(conversation=talk(order), actor=cast.staff())
+    assert since is not None
+    assert talk(order).waiting_since == since

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 from django.contrib.auth.models import User
 from django.utils.functional import Promise
 
-from agent.models import Conversation
+from agent.models import Conversation, DoorCall
 from agent.prompts import read_prompt
-from orders.actors import Actor, agent_actor
+from orders.actors import Actor, agent_actor, program_actor
 from orders.models import Customer, Order
 from refunds.models import RefundQuote
 
@@ -47,7 +47,8 @@ class Context:
 
     @property
     def actor(self) -> Actor:
-        return agent_actor(
+        by = program_actor if isinstance(self.call, DoorCall) else agent_actor
+        return by(
             self.customer,
             conversation_id=self.conversation.pk,
             turn_id=self.call.turn_id,

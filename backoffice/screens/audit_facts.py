@@ -23,7 +23,7 @@ from orders.models import AuditEvent
 from orders.money import DECIMALS, format_money
 from orders.prose import aside, listed
 from orders.states import ActorKinds
-from orders.words import actor_name
+from orders.words import actor_name, told_as
 from refunds.explain import StepLine, step_lines
 from refunds.fact_words import refused_because
 from refunds.present import payment_label
@@ -85,7 +85,7 @@ def sentence_of(event: AuditEvent) -> str:
 def _sentence(event: AuditEvent, named: Mapping[str, str]) -> str:
     if event.action == "attempt.refused" and event.actor_kind == ActorKinds.STAFF:
         return str(FAILED_AFTER_ALL) % named
-    return sentence(event.action, named)
+    return sentence(told_as(event), named)
 
 
 def names_of(event: AuditEvent) -> dict[str, str]:

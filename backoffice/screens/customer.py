@@ -115,13 +115,14 @@ def waiting_part(request: HttpRequest, shopper: Shopper, number: str) -> HttpRes
 
 
 def wait_context(conversation: Conversation | None) -> dict[str, Any]:
-    """`waits`: for a person who was asked for or written to; `owner`: who has it; `said`: sentences."""
+    """`waits`: for a person who was asked for or written to; `owner`: who has it; `wrote`: is there a message that they
+    can have?; `said`: sentences."""
     if conversation is None:
         return {"waits": False}
     owner = conversation.owner
     said = waiting.sentences_for_customer(conversation)
     name = (owner.get_full_name() or owner.get_username()) if owner else ""
-    return {"waits": bool(said), "said": said, "owner": name}
+    return {"waits": bool(said), "said": said, "owner": name, "wrote": bool(said) and waiting.has_written(conversation)}
 
 
 @require_POST

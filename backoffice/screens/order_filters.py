@@ -27,6 +27,7 @@ from refunds.states import OPEN_RETURNS, RELEASED
 
 OF_ORDER: Final = OuterRef("pk")
 NAMES: Final = ("state", "talk", "from", "to", "currency", "over", "under")
+OF_MONEY: Final = frozenset({"currency", "over", "under"})
 USUAL_CURRENCY: Final = "TWD"
 FEW_UNSENT: Final = 1000
 
@@ -125,9 +126,14 @@ class Filters:
         return self.currencies[0]
 
 
-def read(query: QueryDict, *, search: str = "") -> Filters:
-    """What the address says; what cannot be understood is told in `wrong` and left out."""
+def read(query: QueryDict, *, search: str = "", with_money: bool = True) -> Filters:
+    """What the address says; what cannot be understood is told in `wrong` and left out.
+
+    Not `with_money`: whoever sees no amounts does not find out about them by narrowing the list either.
+    """
     typed = {name: query.get(name, "").strip().replace("\x00", "")[:40] for name in NAMES}
+    if not with_money:
+        typed |= dict.fromkeys(OF_MONEY, "")
     filters = Filters(typed, currencies_in_use(), search)
     filters.state = typed["state"] if typed["state"] in STATES else ""
     filters.talk = typed["talk"] == "open"

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from agent.models import Conversation
 from agent.states import ConversationState
 from backoffice.screens import keyset, order_filters, receipt
-from backoffice.screens.gate import ORDERS, staff_screen
+from backoffice.screens.gate import ORDERS, REFUNDS, may, staff_screen
 from backoffice.screens.order_filters import Filters
 from orders import search as finding
 from orders.models import Order
@@ -41,7 +41,7 @@ def order_list(request: HttpRequest) -> HttpResponse:
     search = request.GET.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
     if search and "all" not in request.GET and (address := direct(search)):
         return redirect(address)
-    filters = order_filters.read(request.GET, search=search)
+    filters = order_filters.read(request.GET, search=search, with_money=may(request.user, REFUNDS))
     orders = order_filters.narrowed(Order.objects.all(), filters)
     page = keyset.page_of(orders, request.GET, _fetch(search))
     context = {

@@ -16,7 +16,7 @@ from orders.models import AuditEvent, Order, Payment, Shipment
 from orders.money import format_money
 from orders.prose import aside
 from orders.states import ActorKinds
-from orders.words import action_name, actor_name
+from orders.words import action_name, actor_name, told_as
 from refunds.api.common import NO_NOTE
 from refunds.explain import explain
 from refunds.present import payment_label
@@ -182,7 +182,7 @@ def _told(order: Order, events: Iterable[AuditEvent]) -> Iterator[Entry]:
                 at=event.at,
                 group=group,
                 tone=tone,
-                what=capfirst(action_name(event.action)),
+                what=capfirst(action_name(told_as(event))),
                 who=_who(event),
                 amount=_amount(event),
                 more=_more(event, names),

@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from agent import cards
 from agent.models import Card, Message, ModelCall, ToolCall, Turn
 from agent.states import LIVE_TURNS, Author, CardState, ToolCallState, TurnState
 from agent.usage import cached_share, dollars
@@ -197,7 +198,7 @@ def _card(card: Card) -> Step:
         "card",
         card.created_at,
         _("Card: %(title)s") % {"title": card.payload.get("title") or card.get_kind_display()},
-        badge=str(CardState(card.state).label),
+        badge=cards.state_words(card.state, card.payload),
         tone=CARD_TONES.get(CardState(card.state), ""),
         spans=[(card.created_at, card.ended_at or timezone.now(), "card")],
         took=card.ended_at - card.created_at if card.ended_at else None,

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 
-from agent.states import CardState
+from agent import cards
 from agent.words import HAND_OFF_REASONS
 from backoffice import chat_text, words
 from backoffice.admin_places import Place, places
@@ -261,8 +261,9 @@ def subject(event: AuditEvent) -> str:
 
 
 @register.filter
-def card_state(state: str) -> str:
-    return str(dict(CardState.choices).get(state, state))
+def card_state(data: Mapping[str, Any]) -> str:
+    """`data`: of the card's event."""
+    return cards.state_words(data["state"], data)
 
 
 @register.filter

@@ -75,7 +75,7 @@ const handlers = {
   card(data) {
     const known = log.find("card", data.card_id);
     if (known) {
-      log.change(() => cards.show(known, data.state));
+      log.change(() => cards.show(known, data.state, data.because));
       log.announce(`${data.title} ${known.querySelector(".badge:not([hidden])").textContent}`);
       if (data.state !== "open") side.moved();
     } else {

@@ -55,6 +55,18 @@ def test_the_button_is_there_while_a_turn_has_failed_and_while_a_person_answers(
     assert BUTTON in order_page()
 
 
+def test_who_wrote_nothing_does_not_read_that_their_message_was_received() -> None:
+    order = cast.order_5531()
+    Conversation.objects.create(order=order, customer=order.customer, language="en")
+    people.take_over(conversation=talk(order), actor=cast.staff())
+    signed_in("ming").post("/orders/5531/chat/person/")
+    name = cast.staff().name
+    assert f"{name} has this conversation and will answer here." in order_page()
+    assert "has your message" not in order_page()
+    said(order, "my earphones are broken", language="en")
+    assert f"{name} has your message and will answer here." in order_page()
+
+
 def test_the_customer_reads_since_when_they_wait_and_the_part_can_be_fetched_again() -> None:
     conversation = said(cast.order_5531(), language="en")
     assert SHOWN not in order_page()

@@ -131,6 +131,19 @@ def test_the_warehouse_sees_goods_and_parcels_but_no_money() -> None:
     assert "4242" not in page
 
 
+def test_the_warehouses_list_of_orders_tells_no_amounts_and_is_narrowed_by_none() -> None:
+    cast.order_5531()
+    for_staff, for_warehouse = (text_of(signed_in(name).get("/staff/orders/")) for name in ("staff", "warehouse"))
+    assert "NT$" in for_staff
+    assert 'name="over"' in for_staff
+    assert "藍牙耳機" in for_warehouse
+    assert "NT$" not in for_warehouse
+    assert 'name="over"' not in for_warehouse
+    too_much = "/staff/orders/?over=99999"
+    assert "藍牙耳機" not in text_of(signed_in("staff").get(too_much))
+    assert "藍牙耳機" in text_of(signed_in("warehouse").get(too_much))
+
+
 # From where a page may load, and who may show it; what stands in no line may come from nowhere.
 POLICY = {
     "default-src": "'none'",

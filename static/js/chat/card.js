@@ -70,12 +70,12 @@ export class Cards {
     const until = slot(card, "until");
     until.dateTime = data.expires_at;
     until.textContent = this.clock.time(data.expires_at);
-    this.adopt(card, data.state);
+    this.adopt(card, data.state, data.because);
     return item;
   }
 
   // Bring a card to life, whoever drew it.
-  adopt(card, state = card.dataset.state) {
+  adopt(card, state = card.dataset.state, because = "") {
     for (const form of card.querySelectorAll("form[data-press]")) {
       form.action = card.dataset[form.dataset.press];
       form.addEventListener("submit", (event) => {
@@ -89,16 +89,18 @@ export class Cards {
       again.disabled = true;
       this.askAgain();
     });
-    this.show(card, state);
+    this.show(card, state, because);
     this.tick();
   }
 
   // In place: what a press has come to stands on the card, whether the stream or the answer tells first how it ended.
-  show(card, state) {
+  // `because`: of a declined card, that nobody declined it; it was taken back when the customer wrote.
+  show(card, state, because = "") {
     if (card.dataset.state === state) return;
     const hadFocus = card.contains(document.activeElement);
     card.dataset.state = state;
-    for (const part of card.querySelectorAll("[data-when]")) part.hidden = part.dataset.when !== state;
+    const shown = state === "declined" && because ? "taken_back" : state;
+    for (const part of card.querySelectorAll("[data-when]")) part.hidden = part.dataset.when !== shown;
     if (state === "confirmed") this.problem(card);
     if (hadFocus) holdFocus(card);
   }
