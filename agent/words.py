@@ -9,7 +9,7 @@ from orders.words import Words
 
 MACHINES: Final[Mapping[str, Words]] = {
     "agent": _("Assistant"),
-    "cards": _("confirmation cards"),
+    "cards": _("system (confirmation cards)"),
     "mails": _("e-mails to customers"),
 }
 ACTIONS: Final[Mapping[str, Words]] = {

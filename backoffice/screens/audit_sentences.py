@@ -32,7 +32,7 @@ SENTENCES: Final[Mapping[str, str | Promise]] = {
     "quote.redeemed": _("%(who)s confirmed the quote of %(amount)s."),
     "quote.expired": _("The quote of %(amount)s ran out unused."),
     "quote.superseded": _("The quote of %(amount)s no longer holds: %(because)s."),
-    "quote.declined": _("%(who)s declined the quote of %(amount)s."),
+    "quote.declined": _("The quote of %(amount)s was declined (%(who)s)."),
     "refund.pending_approval": _("The refund of %(amount)s waits for a second person."),
     "refund.pending": _("The refund of %(amount)s is on its way to %(to)s, set off by %(who)s."),
     "refund.succeeded": _("%(amount)s went back to the customer."),
