@@ -6,6 +6,7 @@ Django looks a sentence up in every catalogue, so nothing has to read this list.
 from typing import Final
 
 from django.utils.translation import gettext_noop as _
+from django.utils.translation import ngettext_lazy
 
 SENTENCES: Final = (
     # its part of the records
@@ -47,3 +48,5 @@ SENTENCES: Final = (
     _("This value does not match the required pattern."),
     _('Unsupported media type "{media_type}" in request.'),
 )
+# Django has it in Chinese as 14 分, which reads as a score or a share.
+MINUTES: Final = ngettext_lazy("%(num)d minute", "%(num)d minutes", "num")

@@ -164,8 +164,11 @@ def _two_payments(policy: RefundPolicy) -> Told:
         PaymentLeft("card", PaymentMethod.CARD, card, captured_order=1),
     ]
     shares = allocate(amount=settled.amount, payments=payments, tender_order=policy.tender_order)
-    story = _("A bag of %(amount)s and a strap, paid %(card)s by card and %(credit)s with store credit.") % {
+    story = _(
+        "A bag of %(amount)s and a strap of %(strap)s, paid %(card)s by card and %(credit)s with store credit."
+    ) % {
         "amount": _shown(policy, 600),
+        "strap": _shown(policy, 200),
         "card": _shown(policy, 500),
         "credit": _shown(policy, 300),
     }

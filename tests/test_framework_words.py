@@ -1,11 +1,13 @@
 """What the frameworks say by themselves reaches people in their own language."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
-from django.utils import translation
+from django.utils import timezone, translation
+from django.utils.timesince import timesince
 from rest_framework import serializers
 
 from orders.strict import StrictBody, validated
@@ -94,3 +96,9 @@ def test_so_is_one_that_no_address_of_the_api_was_to_read() -> None:
     )
     assert (refused.status_code, refused.json()["code"]) == (413, "body_too_large")
     assert "2,621,440 bytes" in refused.json()["message"]
+
+
+@pytest.mark.parametrize(("language", "said"), [("zh-hant", "14\xa0分鐘"), ("en", "14\xa0minutes")])
+def test_minutes_that_have_passed_are_called_minutes(language: str, said: str) -> None:
+    with translation.override(language):
+        assert timesince(timezone.now() - timedelta(minutes=14, seconds=5)) == said

@@ -117,6 +117,14 @@ def test_a_moment_at_the_end_of_an_english_sentence_leaves_it_one_full_stop() ->
             assert formats.date_format(moment, style).endswith("9:42")
 
 
+@pytest.mark.parametrize(("language", "said"), [("en", "November 28"), ("zh-hant", "11月28日")])
+def test_a_day_is_written_in_one_way_with_and_without_its_year(language: str, said: str) -> None:
+    moment = datetime(2026, 11, 28, 9, 42, tzinfo=UTC)
+    with translation.override(language):
+        for style in ("MONTH_DAY_FORMAT", "DATE_FORMAT", "DATETIME_FORMAT"):
+            assert said in formats.date_format(moment, style)
+
+
 @pytest.mark.parametrize(
     ("address", "says"),
     [("/webhooks/stripe/", "金流商傳送通知"), ("/orders/5531/chat/retry/", "按鈕")],

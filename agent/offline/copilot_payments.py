@@ -85,9 +85,8 @@ class _Told:
         for group in self.groups:
             self._group(group)
         now = question.now or begin
-        period = self.say(
-            "period", begin=begin.date().isoformat(), end=now.date().isoformat(), zone=f"{now:%z}", count=orders
-        )
+        zone = "台灣時間" if self.chinese and f"{now:%z}" == "+0800" else f"{now:%z}"
+        period = self.say("period", begin=begin.date().isoformat(), end=now.date().isoformat(), zone=zone, count=orders)
         return "\n".join([*self._answer(payments), *self.lines, period])
 
     def _answer(self, payments: int) -> list[str]:

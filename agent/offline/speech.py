@@ -44,7 +44,7 @@ class Speech:
         if not found:
             return ""
         month, day = int(found[1]), int(found[2])
-        return f"{month} 月 {day} 日" if self.chinese else f"{day} {MONTHS[month - 1]}"
+        return f"{month}月{day}日" if self.chinese else f"{day} {MONTHS[month - 1]}"
 
     def paragraphs(self, parts: Sequence[str]) -> str:
         return "\n\n".join(part for part in dict.fromkeys(parts) if part)

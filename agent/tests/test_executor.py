@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.db import DatabaseError, IntegrityError, OperationalError, connection
+from django.utils import translation
 
 from agent import calls
 from agent.models import Card, ToolCall
@@ -16,6 +17,7 @@ from agent.tools import executor, registry
 from agent.tools.base import Arguments, Context, Tool, closed
 from agent.turns import Lease
 from orders.actors import NotAllowed
+from orders.errors import InvalidInput
 from orders.models import Order
 from orders.tests import cast
 from refunds import redeem
@@ -328,3 +330,18 @@ def test_handing_off_marks_the_conversation_with_a_summary(order: Order, lease: 
     made = run(order, lease, "hand_off_to_human", reason="customer_asked", summary="Wants a person.")
     assert (made.result or {})["status"] == "handed_off"
     assert (talk(order).needs_person, talk(order).hand_off_summary) == (True, "Wants a person.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"lines": [{**CASE, "quantity": "1"}]}, "'1' 不是 integer 型別"),
+        ({"lines": [{**CASE, "reason": "because"}]}, "'because' 不在可用的值之內：changed_mind"),
+        ({"lines": [without(CASE, "reason")]}, "缺少這個欄位"),
+        ({"lines": [{**CASE, "amount": 9}]}, "沒有這個欄位"),
+    ],
+)
+def test_what_does_not_fit_is_told_in_one_language(arguments: dict[str, Any], says: str) -> None:
+    with translation.override("zh-hant"), pytest.raises(InvalidInput) as refusal:
+        executor.check_arguments(registry.BY_NAME["quote_refund"], arguments, registry.HIDDEN_ON_ORDER_PAGE)
+    assert says in refusal.value.message

@@ -197,7 +197,7 @@ def test_a_parcel_without_carrier_and_number_has_no_empty_brackets() -> None:
     parcel = {"state": "shipped", "carrier": "", "tracking_number": "", "shipped_at": "2026-11-27T09:00+08:00"}
     inside = [{"line_item_id": "li_1", "quantity": 1}, {"line_item_id": "li_2", "quantity": 1}]
     said = Talk(shop("shipped", shipments=[{**parcel, "lines": inside}])).say("包裹到哪了")
-    assert "「藍牙耳機 白」、「耳機殼」已於 11 月 27 日寄出，正在運送途中" in said
+    assert "「藍牙耳機 白」、「耳機殼」已於 11月27日寄出，正在運送途中" in said
 
 
 # --- cancelling ---

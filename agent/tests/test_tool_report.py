@@ -96,7 +96,7 @@ def test_the_tools_of_colleagues_are_not_taken_for_those_of_customers(order: Ord
     assert sorted(rows) == [("colleagues", 0, 1, 1, 1), ("customers", 1, 0, 0, 1)]
     out = StringIO()
     call_command("tool_report", stdout=out)
-    assert "  quote_refund: 1 calls, 1 refused (100%)\n    1 × invalid_argument of lines.quantity" in out.getvalue()
+    assert "  quote_refund: 1 call, 1 refused (100%)\n    1 × invalid_argument of lines.quantity" in out.getvalue()
     assert "  quote_refund (for colleagues): 2 calls (1 from outside), 1 refused (50%)" in out.getvalue()
 
 
@@ -212,6 +212,6 @@ def test_the_command_prints_it_for_people_and_for_programs(order: Order) -> None
         text, data = StringIO(), StringIO()
         call_command("tool_report", "--days", str(days), stdout=text)
         call_command("tool_report", "--days", str(days), "--json", stdout=data)
-        assert ("quote_refund: 1 calls, 1 refused (100%)" in text.getvalue()) is refused
+        assert ("quote_refund: 1 call, 1 refused (100%)" in text.getvalue()) is refused
         assert (trace(order) in text.getvalue()) is refused
         assert bool(json.loads(data.getvalue())["tools"]) is refused

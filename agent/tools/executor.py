@@ -22,6 +22,7 @@ from agent.models import Conversation, ToolCall
 from agent.save_points import reached
 from agent.states import ToolCallState
 from agent.tools.base import CardSpec, Context, Outcome, StaffContext, Tool
+from agent.tools.misfits import problem
 from agent.tools.registry import BY_NAME, HIDDEN_ON_ORDER_PAGE
 from agent.turns import Lease, holding
 from orders.actors import NotAllowed
@@ -204,7 +205,7 @@ def check_arguments(tool: Tool, arguments: Any, hidden: frozenset[str] = frozens
     field = _field(wrong)
     raise InvalidInput(
         field,
-        translate("%(field)s does not fit the schema: %(problem)s") % {"field": field, "problem": wrong.message[:200]},
+        translate("%(field)s does not fit the schema: %(problem)s") % {"field": field, "problem": problem(wrong)},
         hint=translate("Correct this field and call %(tool)s again.") % {"tool": tool.name},
     )
 

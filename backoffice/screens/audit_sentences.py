@@ -32,7 +32,7 @@ SENTENCES: Final[Mapping[str, str | Promise]] = {
     "quote.redeemed": _("%(who)s confirmed the quote of %(amount)s."),
     "quote.expired": _("The quote of %(amount)s ran out unused."),
     "quote.superseded": _("The quote of %(amount)s no longer holds: %(because)s."),
-    "quote.declined": _("%(who)s declined the quote of %(amount)s."),
+    "quote.declined": _("The quote of %(amount)s was declined (%(who)s)."),
     "quote.declined:wrote_instead": _("The quote of %(amount)s was taken back: the customer wrote something else."),
     "quote.declined:closed": _("The quote of %(amount)s was taken back: the conversation ended."),
     "refund.pending_approval": _("The refund of %(amount)s waits for a second person."),

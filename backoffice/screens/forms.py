@@ -19,6 +19,8 @@ from orders.money import currency_decimals
 
 LONGEST_NUMBER: Final = 12
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{16,40}")
+# Digits and marks as a Chinese keyboard writes them; nothing else that only looks like a number.
+_FULL_WIDTH: Final = str.maketrans("０１２３４５６７８９，．", "0123456789,.")
 
 
 def form_screen(
@@ -63,19 +65,19 @@ def request_ref(what: str, user: User | AbstractBaseUser | AnonymousUser, typed:
 
 def whole_number(text: str) -> int | str:
     """A whole number as typed; anything else stays text, and the service refuses it by the field's name."""
-    text = text.strip()
+    text = text.strip().translate(_FULL_WIDTH)
     return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER else text
 
 
 def money_of(text: str, currency: str, *, field: str = "amount") -> int:
-    """An amount as people type it, `1,200` or `12.50`, in the currency's smallest unit. Raises InvalidInput.
+    """An amount as people type it, `1,200`, `１００` or `12.50`, in the currency's smallest unit. Raises InvalidInput.
 
     A comma stands only between thousands: `1,00` may mean one, or a hundred.
     """
     decimals = currency_decimals(currency)
     fraction = rf"(?:\.(\d{{{decimals}}}))?" if decimals else "()"
     whole = rf"(\d{{1,{LONGEST_NUMBER}}}|\d{{1,3}}(?:,\d{{3}}){{1,3}})"
-    found = re.fullmatch(whole + fraction, text.strip(), flags=re.ASCII)
+    found = re.fullmatch(whole + fraction, text.strip().translate(_FULL_WIDTH), flags=re.ASCII)
     if found is None:
         example = "12.50" if decimals else "120"
         raise InvalidInput(field, _("Write an amount like %(example)s.") % {"example": example})

@@ -161,7 +161,9 @@ def test_only_the_superuser_switches_faults(auditor: Client) -> None:
 
 
 def test_a_fault_is_switched_on_and_off_by_command() -> None:
-    call_command("gateway_fault", "timeout_after", "--times", "2", "--seconds", "0.5")
+    said = StringIO()
+    call_command("gateway_fault", "timeout_after", "--times", "2", "--seconds", "0.5", stdout=said)
+    assert said.getvalue() == "The next 2 calls of the simulated gateway: timeout_after, 0.5 s.\n"
     fault = SimulatedFault.objects.get()
     assert (fault.kind, fault.remaining, fault.seconds) == ("timeout_after", 2, 0.5)
     SimulatedFault.objects.create(kind="slow", remaining=0, seconds=1)

@@ -78,7 +78,7 @@ def test_words_typed_about_a_refund_outlive_closing_and_success_is_told(visit: O
     dialog.get_by_role("link", name="返回").click()
     expect(link).to_be_focused()
     page.keyboard.press("Enter")
-    dialog.get_by_role("button", name="確定失敗").click()
+    dialog.get_by_role("button", name="確認退款失敗").click()
     desk.sees(page.locator(".toast").filter(has_text=failed))
     assert rows(stack, "select state from refunds_refund where id = %s", failed) == [{"state": "failed"}]
     page.locator(f"a[data-dialog][href^='/staff/refunds/{failed}/retry/']").click()

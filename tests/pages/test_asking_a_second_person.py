@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from backoffice.screens.forms import whole_number
 from orders.models import Order
 from orders.tests import cast
 from orders.tests.factories import payment_body, shipment_body
@@ -41,7 +42,7 @@ def test_a_compensation_is_proposed_within_what_the_page_says_is_left() -> None:
 
 
 @pytest.mark.parametrize(
-    "amount", ["", "0", "-5", "1.5", "1,00", ",100", "1,0000", "１００", "many", "9" * 40, "999999999"]
+    "amount", ["", "0", "-5", "1.5", "1,00", ",100", "1,0000", "①００", "１，００", "many", "9" * 40, "999999999"]
 )
 def test_an_amount_that_cannot_be_is_refused_and_both_fields_stay_as_typed(amount: str) -> None:
     cast.order_5531()
@@ -61,6 +62,20 @@ def test_amounts_may_be_typed_with_thousands_and_with_the_currencys_decimals() -
     assert 400 <= refused.status_code < 500
     staff.post("/staff/orders/9401/compensation/", {"amount": "2.50", "reason": "sorry"})
     assert [asked.amount for asked in Approval.objects.all()] == [250]
+
+
+@pytest.mark.parametrize(("typed", "cents"), [("２．５０", 250), ("　３.００", 300)])
+def test_amounts_may_be_typed_with_a_chinese_keyboard(typed: str, cents: int) -> None:
+    cast.place("9401", currency="USD", lines=[("Case", 90000, 1)], payments=[payment_body(90000)])
+    signed_in("staff").post("/staff/orders/9401/compensation/", {"amount": typed, "reason": "抱歉"})
+    assert [asked.amount for asked in Approval.objects.all()] == [cents]
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"), [("１２", 12), (" ３ ", 3), ("①", "①"), ("²", "²"), ("٣", "٣"), ("１．５", "1.5"), ("", "")]
+)
+def test_a_whole_number_may_be_too(typed: str, read: int | str) -> None:
+    assert whole_number(typed) == read
 
 
 def test_a_double_press_proposes_once() -> None:

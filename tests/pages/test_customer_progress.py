@@ -84,7 +84,7 @@ def stages_of(order: Order) -> list[progress.Stage]:
         ("pending", ["done", "done", "ahead"], "退款處理中，通常 7–14 個工作天入帳"),
         ("succeeded", ["done", "done", "done"], "實際日期依發卡銀行而定"),
         ("unknown", ["done", "done", "ahead"], "不會重複付款"),
-        ("failed", [], "客服同事會處理"),
+        ("failed", [], "真人客服會處理"),
         ("pending_approval", ["done", "ahead", "ahead"], ""),
         ("rejected", [], ""),
     ],

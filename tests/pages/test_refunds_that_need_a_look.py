@@ -80,6 +80,7 @@ def test_another_payment_with_enough_left_can_take_it() -> None:
     retry = f"/staff/refunds/{refund.pk}/retry/"
     assert f'href="{retry}?next=/staff/orders/9101/"' in text_of(staff.get("/staff/orders/9101/"))
     assert f'<option value="{credit.pk}">' in text_of(staff.get(retry))
+    assert "備註，可不填" in text_of(staff.get(retry))
     staff.post(retry, {"payment_id": credit.pk})
     assert refund.allocations.get().payment == credit
 

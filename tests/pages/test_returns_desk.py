@@ -35,7 +35,7 @@ def test_a_return_is_received_accepted_and_the_refund_follows() -> None:
 
 @pytest.mark.parametrize(
     ("state", "badge"),
-    [("pending", 'tone-wait">已送往金流商處理'), ("failed", 'tone-bad">金流'), ("succeeded", 'tone-good">已退款')],
+    [("pending", 'tone-wait">退款已送出'), ("failed", 'tone-bad">退款未成功'), ("succeeded", 'tone-good">已退款')],
 )
 def test_a_return_is_shown_as_its_refund_stands_and_with_what_that_comes_to(state: str, badge: str) -> None:
     order = cast.place("9019", lines=[("襪子", 500, 2)], shipments=[shipment_body({1: 2})])

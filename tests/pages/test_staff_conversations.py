@@ -194,7 +194,7 @@ def test_a_failed_turn_offers_the_customer_another_try_and_a_person() -> None:
     assert browser.post("/orders/5531/chat/retry/").status_code == 302
     assert newest_turn(order).state == TurnState.QUEUED
     browser.post("/orders/5531/chat/person/")
-    assert "已請客服同事加入" in text_of(browser.get("/orders/5531/"))
+    assert "已請真人客服加入" in text_of(browser.get("/orders/5531/"))
 
 
 def test_an_answer_that_is_too_long_stands_in_its_field_again() -> None:

@@ -60,8 +60,9 @@ def _tool(row: Mapping[str, Any]) -> str:
 def _tools(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for row in rows:
         calls = _calls(row)
+        counted = "1 call" if calls == 1 else f"{calls} calls"
         outside = f" ({row['outside']} from outside)" if row["outside"] else ""
-        yield f"  {_tool(row)}: {calls} calls{outside}, {row['errors']} refused ({row['errors'] / calls:.0%})"
+        yield f"  {_tool(row)}: {counted}{outside}, {row['errors']} refused ({row['errors'] / calls:.0%})"
         for code in row["codes"]:
             about = f" of {code['field']}" if code["field"] else ""
             yield f"    {code['count']} × {code['code']}{about}"

@@ -24,4 +24,5 @@ class Command(BaseCommand):
             self.stdout.write(f"Switched off: {gone}.")
             return
         CarrierFault.objects.create(kind=kind, remaining=times, seconds=seconds)
-        self.stdout.write(f"The next {times} answers of the simulated carrier: {kind}, {seconds} s.")
+        answers = "answer" if times == 1 else f"{times} answers"
+        self.stdout.write(f"The next {answers} of the simulated carrier: {kind}, {seconds} s.")

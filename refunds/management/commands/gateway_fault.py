@@ -31,4 +31,5 @@ class Command(BaseCommand):
         if not 0 <= seconds <= MOST:
             raise CommandError(f"--seconds must be a number from 0 to {MOST}.")
         SimulatedFault.objects.create(kind=kind, remaining=times, seconds=seconds)
-        self.stdout.write(f"The next {times} calls of the simulated gateway: {kind}, {seconds} s.")
+        calls = "call" if times == 1 else f"{times} calls"
+        self.stdout.write(f"The next {calls} of the simulated gateway: {kind}, {seconds} s.")
