@@ -69,7 +69,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("odd", ["\x00", "li_1.\x00", "𝟙", "９", "-1", "9" * 5000, "'); --", "<script>", "\u202e"])
+@pytest.mark.parametrize("odd", ["\x00", "li_1.\x00", "𝟙", "٩", "-1", "9" * 5000, "'); --", "<script>", "\u202e"])
 @pytest.mark.parametrize("path", FORMS)
 def test_whatever_stands_in_a_form_of_the_staff_it_is_refused_and_nothing_moves(path: str, odd: str) -> None:
     cast.order_5531()
