@@ -13,7 +13,7 @@ help:
 	@echo "make test        run every test (ARGS='-k refund' for some)"
 	@echo "make bench       measure what a story costs and how fast the chat is (about 5 minutes)"
 	@echo "make bench-lists measure staff's lists with 2,000 and with 200,000 orders (about 10 minutes)"
-	@echo "make eval        measure how often refunds come out right, ours and raw calls (about 3 minutes)"
+	@echo "make eval        measure how often refunds come out right, ours and raw calls (about a minute)"
 	@echo "make test-long   the generated conversations with a hostile model, a thousand of them"
 	@echo "make screens     take the pictures of every page in docs/screens/ anew"
 	@echo "make lint        check style, types and who imports whom"
