@@ -133,6 +133,7 @@ def begin(conversation: Conversation, turn: Turn, *, again: bool = False, lenien
         conversation=conversation,
         messages=repaired(without_thinking(messages)) if lenient else messages,
         heard=history.newest_message(conversation),
+        told=conversation.last_event,
         call=model_calls.begin(conversation, turn, again=again),
     )
 

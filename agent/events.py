@@ -16,6 +16,7 @@ import redis
 import structlog
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 from redis.backoff import NoBackoff
@@ -75,7 +76,12 @@ def writing(conversation_id: int, save: str = "") -> Iterator[Conversation]:
     `save` is its name in `agent/save_points.py`.
     """
     with transaction.atomic(), saving(save):
-        yield Conversation.objects.select_for_update(no_key=True).get(pk=conversation_id)
+        yield locked().get(pk=conversation_id)
+
+
+def locked() -> QuerySet[Conversation]:
+    """Conversations whose rows this transaction holds from then on, and no other rows with them."""
+    return Conversation.objects.select_for_update(of=("self",), no_key=True)
 
 
 def add(

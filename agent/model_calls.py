@@ -23,11 +23,14 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the model is asked, from the rows as they are now. `heard`: the newest message that is in it."""
+    """What the model is asked, from the rows as they are now. `heard`: the newest message that is in it; `told`: the
+    newest event that pages were told by then.
+    """
 
     conversation: Conversation
     messages: list[dict[str, Any]]
     heard: int
+    told: int
     call: ModelCall
 
 

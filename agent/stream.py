@@ -167,8 +167,12 @@ async def _listen(ear: Ear, page: Listener) -> AsyncIterator[bytes]:
             yield frame("draft", _json({"draft": page.draft.key, "text": page.draft.text}))
     entries = await page.place.next(LOOK_SECONDS)
     for entry in entries:
-        async for piece in _from_entry(entry, page):
-            yield piece
+        told = _from_entry(entry, page)
+        if told:
+            yield told
+        elif told is None:
+            async for piece in _from_database(page):
+                yield piece
     if not entries:
         async for piece in _from_database(page):
             yield piece
@@ -183,18 +187,17 @@ def _so_far(entries: list[Entry]) -> DraftText:
     return draft
 
 
-async def _from_entry(entry: Entry, page: Listener) -> AsyncIterator[bytes]:
+def _from_entry(entry: Entry, page: Listener) -> bytes | None:
+    """What a page is sent of an entry, "" for nothing; None: something is missing before it that the database has."""
     parsed = parse_event_id(entry["id"]) if "id" in entry else None
     if parsed is None:
-        if page.draft.take(entry["kind"], json.loads(entry["data"])):
-            yield frame(entry["kind"], entry["data"])
-    elif page.position.next_is(parsed):
+        follows = page.draft.take(entry["kind"], json.loads(entry["data"]))
+        return frame(entry["kind"], entry["data"]) if follows else b""
+    if page.position.next_is(parsed):
         page.position = parsed
         page.draft.take(entry["kind"], json.loads(entry["data"]))
-        yield frame(entry["kind"], entry["data"], entry["id"])
-    elif parsed > page.position:
-        async for piece in _from_database(page):
-            yield piece
+        return frame(entry["kind"], entry["data"], entry["id"])
+    return None if parsed > page.position else b""
 
 
 async def _from_database(page: Listener) -> AsyncIterator[bytes]:

@@ -36,9 +36,12 @@ def is_staff_reader(request: HttpRequest) -> bool:
 
 def shopper_of(request: HttpRequest) -> Shopper | None:
     """Who shops behind this request; None for staff and strangers. Reads the database: not for an event loop."""
-    if request.user.is_authenticated:
+    if isinstance(request.user, User):
         customer = Customer.objects.filter(user_id=request.user.pk).first()
-        return Shopper(customer, None) if customer else None
+        if customer is None:
+            return None
+        customer.user = request.user  # read already
+        return Shopper(customer, None)
     return _shopper_by_link(request)
 
 
