@@ -22,7 +22,7 @@ from agent.events import DESK, KEPT_IN_REDIS, TOLD_KEY
 
 # Between two reads the next pieces gather, so that one answer brings those of many pages. Nobody notices that wait.
 GATHER_SECONDS_PER_PAGE = 0.0005
-LONGEST_GATHERING = 0.02
+LONGEST_GATHERING = 0.04
 AT_ONCE = 1000
 SLACK_SECONDS = 3
 MOST_WAITING = 5000
