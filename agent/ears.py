@@ -26,6 +26,7 @@ LONGEST_GATHERING = 0.04
 AT_ONCE = 1000
 SLACK_SECONDS = 3
 MOST_WAITING = 5000
+LONGEST_TICK = 1.0
 Entry = dict[str, str]
 BROKEN = (redis.exceptions.RedisError, TimeoutError, OSError)
 T = TypeVar("T")
@@ -44,33 +45,41 @@ class Place:
     """One page's place at the ear: what has come for it since it was there, or why nothing comes any more."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Entry] = deque()
-        self._something = asyncio.Event()
+        self._waiting: list[Entry] = []
         self._broken: BaseException | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._until = 0.0
 
     async def next(self, seconds: float) -> list[Entry]:
-        """What has come, at the latest after `seconds`. Raises what has broken the ear."""
-        try:
-            await in_time(self._something.wait(), seconds)
-        except TimeoutError:
-            return []
+        """What has come; nothing when the ear finds that `seconds` have passed. Raises what has broken the ear."""
+        if not self._waiting and not self._broken:
+            loop = asyncio.get_running_loop()
+            self._waiter, self._until = loop.create_future(), loop.time() + seconds
+            await self._waiter
         if self._broken:
             raise self._broken
-        self._something.clear()
-        taken = list(self._waiting)
-        self._waiting.clear()
+        taken, self._waiting = self._waiting, []
         return taken
 
     def put(self, entry: Entry) -> None:
         self._waiting.append(entry)
-        self._something.set()
+        self._wake()
         if len(self._waiting) > MOST_WAITING:
             self.end(TimeoutError("the page does not read what comes for it"))
 
     def end(self, error: BaseException) -> None:
         self._waiting.clear()
         self._broken = error
-        self._something.set()
+        self._wake()
+
+    def look(self, now: float) -> None:
+        """Wake a page that has waited long enough for nothing."""
+        if now >= self._until:
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
 
 
 class Memory:
@@ -105,6 +114,7 @@ class Ear:
         self._places: dict[str, set[Place]] = {}
         self._lately = Memory()
         self._reader: asyncio.Task[None] | None = None
+        self._clock: asyncio.Task[None] | None = None
         self._caught_up: asyncio.Future[None] | None = None
         self.pages = 0
 
@@ -113,6 +123,7 @@ class Ear:
         if self._reader is None or self._caught_up is None or self._reader.done():
             self._caught_up = asyncio.get_running_loop().create_future()
             self._reader = asyncio.ensure_future(self._read(self._caught_up))
+        self._clock = self._clock or asyncio.ensure_future(self._tick())
         await asyncio.shield(self._caught_up)
         place = Place()
         self._places.setdefault(page, set()).add(place)
@@ -125,10 +136,20 @@ class Ear:
             self._places.pop(page, None)
 
     async def close(self) -> None:
-        if self._reader is not None:
-            self._reader.cancel()
-            await asyncio.gather(self._reader, return_exceptions=True)
+        tasks = [task for task in (self._reader, self._clock) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self._redis.aclose()
+
+    async def _tick(self) -> None:
+        """One clock for the waits of all pages: to set one for every piece costs more than the piece."""
+        while True:
+            await asyncio.sleep(min(self._look_seconds / 10, LONGEST_TICK))
+            now = asyncio.get_running_loop().time()
+            for places in self._places.values():
+                for place in places:
+                    place.look(now)
 
     async def _read(self, caught_up: "asyncio.Future[None]") -> None:
         """First what Redis still has of the time that a reply takes, then whatever comes."""

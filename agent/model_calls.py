@@ -9,8 +9,7 @@ from typing import Any
 
 import structlog
 from django.conf import settings
-from django.db.models import F
-from django.db.models.functions import Coalesce
+from django.db import connection
 from django.utils import timezone
 
 from agent import client, events, spending
@@ -55,7 +54,7 @@ def finish(call: ModelCall, reply: client.Reply, draft: Draft) -> None:
     call.request_id = reply.request_id[:80]
     _price(call, reply.usage)
     _end(call, draft)
-    _add_to_turn(call, steps=F("steps") + 1, first_text_at=Coalesce("first_text_at", call.first_text_at))
+    _add_to_turn(call, steps=1, first_text_at=call.first_text_at)
 
 
 def broke(call: ModelCall, failure: client.ModelFailed, draft: Draft) -> None:
@@ -80,15 +79,17 @@ def _price(call: ModelCall, used: client.Usage) -> None:
     )
 
 
-def _add_to_turn(call: ModelCall, **more: Any) -> None:
-    Turn.objects.filter(pk=call.turn_id).update(
-        model=call.model,
-        input_tokens=F("input_tokens") + call.input_tokens + call.written_tokens,
-        cached_tokens=F("cached_tokens") + call.cached_tokens,
-        output_tokens=F("output_tokens") + call.output_tokens,
-        cost_micro=F("cost_micro") + call.cost_micro,
-        **more,
-    )
+def _add_to_turn(call: ModelCall, *, steps: int = 0, first_text_at: datetime | None = None) -> None:
+    used = [call.input_tokens + call.written_tokens, call.cached_tokens, call.output_tokens, call.cost_micro]
+    with connection.cursor() as cursor:
+        cursor.execute(_ADD, [call.model, *used, steps, first_text_at, call.turn_id])
+
+
+_ADD = """
+update agent_turn set model = %s, input_tokens = input_tokens + %s, cached_tokens = cached_tokens + %s,
+  output_tokens = output_tokens + %s, cost_micro = cost_micro + %s, steps = steps + %s,
+  first_text_at = coalesce(first_text_at, %s) where id = %s
+"""
 
 
 def name_ending(call: ModelCall, ending: Ending) -> None:
