@@ -7,7 +7,7 @@ process reads for all its pages (`agent/ears.py`).
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -34,7 +34,8 @@ KEPT_SECONDS = 3600
 # What the inbox of staff hears: which conversations have something new, and nothing of what.
 DESK = "desk"
 TOLD_TO_DESK = frozenset({"message", "card", "status", "turn", "conversation"})
-CONNECTIONS = 32
+# One for every thread of a worker that shows a reply, and some more.
+CONNECTIONS = 300
 
 
 def carrier() -> "redis.Redis":
@@ -46,7 +47,7 @@ def carrier() -> "redis.Redis":
 def _client(url: str) -> "redis.Redis":
     # One more try for a connection that a restart has cut; a Redis that is away may not keep a customer waiting.
     retry = Retry(NoBackoff(), 1)
-    # A worker has more threads than connections: one that finds none free waits for one, and loses nothing.
+    # Whoever finds none free waits for one, and loses nothing.
     pool = redis.BlockingConnectionPool.from_url(
         url, max_connections=CONNECTIONS, timeout=2, socket_timeout=2, socket_connect_timeout=1, retry=retry
     )
@@ -119,12 +120,14 @@ returning number, id
 """
 
 
-def tell_now(conversation: Conversation, kind: str, data: Mapping[str, Any]) -> bool:
+def tell_now(
+    conversation: Conversation, kind: str, data: Mapping[str, Any], *, by: Callable[[], "redis.Redis"] = carrier
+) -> bool:
     """Publish an ephemeral event (draft, delta, draft_dropped). A page that misses it gets the message later.
 
-    False: Redis did not take it.
+    False: Redis did not take it. `by` gives the client.
     """
-    return _publish(_for_page(conversation, kind, dict(data)))
+    return _publish(_for_page(conversation, kind, data), by)
 
 
 def tell_desk(conversation_id: int) -> None:
@@ -137,10 +140,10 @@ def event_id(event: ConversationEvent) -> str:
     return f"{event.conversation_id}-{event.number}"
 
 
-def _publish(told: dict[str, str]) -> bool:
+def _publish(told: dict[str, str], by: Callable[[], "redis.Redis"] = carrier) -> bool:
     fields = [part for field in told.items() for part in field]
     try:
-        carrier().execute_command("XADD", TOLD_KEY, "MAXLEN", "~", KEPT_IN_REDIS, "*", *fields)  # type: ignore[no-untyped-call]
+        by().execute_command("XADD", TOLD_KEY, "MAXLEN", "~", KEPT_IN_REDIS, "*", *fields)  # type: ignore[no-untyped-call]
     except redis.RedisError as error:
         # Pages poll the database while Redis is away: a durable event arrives late, never not at all.
         log.warning("event.not_published", kind=told.get("kind", DESK), error=str(error))

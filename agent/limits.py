@@ -7,7 +7,6 @@ where they come in (`agent/intake.py`). Costs are those of the shop's bill for t
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
-from typing import Any
 
 from django.conf import settings
 from django.db import connection
@@ -15,6 +14,7 @@ from django.db.models import Max, Q
 from django.utils import timezone
 from django.utils.translation import gettext as translate
 
+from agent import plain
 from agent.history import NextStep
 from agent.models import Conversation, ModelCall, ToolCall, Turn
 from agent.states import Author, TurnState
@@ -151,13 +151,10 @@ def _minutes_of_a_turn() -> int:
 
 def _totals(conversation: Conversation) -> dict[str, int]:
     """Turns in which the model has cost something, and micro-dollars: of the conversation, and of the last 24 hours."""
-    values: list[Any] = [conversation.pk, timezone.now() - DAY, conversation.customer_id]
-    with connection.cursor() as cursor:
-        cursor.execute(_TOTALS, values)
-        return dict(zip(("turns", "spent", "day_turns", "day_spent"), cursor.fetchone(), strict=True))
+    found = plain.row(_TOTALS, conversation.pk, timezone.now() - DAY, conversation.customer_id) or ()
+    return dict(zip(("turns", "spent", "day_turns", "day_spent"), found, strict=True))
 
 
-# Asked before every request. To have it put together by the ORM took a worker as long as all the rest of deciding.
 _TOTALS = """
 select count(*) filter (where here and has_cost), coalesce(sum(cost_micro) filter (where here), 0)::bigint,
        count(*) filter (where today and has_cost), coalesce(sum(cost_micro) filter (where today), 0)::bigint

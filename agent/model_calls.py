@@ -9,10 +9,9 @@ from typing import Any
 
 import structlog
 from django.conf import settings
-from django.db import connection
 from django.utils import timezone
 
-from agent import client, events, spending
+from agent import client, events, plain, spending
 from agent.drafts import Draft
 from agent.endings import Ending
 from agent.models import Conversation, ModelCall, Turn
@@ -81,8 +80,7 @@ def _price(call: ModelCall, used: client.Usage) -> None:
 
 def _add_to_turn(call: ModelCall, *, steps: int = 0, first_text_at: datetime | None = None) -> None:
     used = [call.input_tokens + call.written_tokens, call.cached_tokens, call.output_tokens, call.cost_micro]
-    with connection.cursor() as cursor:
-        cursor.execute(_ADD, [call.model, *used, steps, first_text_at, call.turn_id])
+    plain.row(_ADD, call.model, *used, steps, first_text_at, call.turn_id)
 
 
 _ADD = """

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import Error, connection, transaction
 from django.utils import timezone
 
-from agent import events
+from agent import events, plain
 from agent.models import Conversation, CopilotThread, Turn
 from agent.states import LIVE_TURNS, ConversationState, TurnState
 from orders import audit
@@ -40,7 +40,11 @@ class Lease:
 
 
 def live_turn(conversation: Conversation) -> Turn | None:
-    return Turn.objects.filter(conversation_id=conversation.pk, state__in=LIVE_TURNS).first()
+    found = plain.row(_LIVE, conversation.pk, [state.value for state in LIVE_TURNS])
+    return Turn.objects.get(pk=found[0]) if found else None
+
+
+_LIVE = "select id from agent_turn where conversation_id = %s and state = any(%s)"
 
 
 def queue_turn(conversation: Conversation, *, afresh: bool = False) -> Turn:
