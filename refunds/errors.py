@@ -152,9 +152,10 @@ def quote_expired() -> Refusal:
 
 
 def quote_declined() -> Refusal:
+    """Also of a quote that nobody said no to: it was taken back because the customer wrote, or the talk has ended."""
     return Refusal(
         "quote_declined",
-        _("This quote was declined. Nothing was refunded."),
+        _("This quote is not on offer any more. Nothing was refunded."),
         hint=_("Ask for a new quote if it is wanted after all."),
     )
 

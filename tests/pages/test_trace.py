@@ -139,6 +139,15 @@ def test_a_call_that_waits_for_a_press_took_no_time_of_its_own_and_its_card_did(
     assert steps["card"].tone == "good"
 
 
+def test_a_card_that_was_taken_back_when_the_customer_wrote_is_not_called_declined(order: Order) -> None:
+    (tool_call,) = asked(order, call("refund_items", quote_id=quoted(order).pk))
+    executor.run_call(hold(order), tool_call.pk)
+    turn = newest_turn(order)
+    hear(order, "請等一下")
+    (card,) = [step for step in steps_of(turn) if step.kind == "card"]
+    assert card.badge == "taken back"
+
+
 def test_what_was_said_in_another_turn_is_not_in_this_one(order: Order) -> None:
     first = newest_turn(order)
     with turns.holding(hold(order)) as (conversation, held):
