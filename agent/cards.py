@@ -46,12 +46,21 @@ def open_card(*, conversation: Conversation, call: ToolCall | None, spec: CardSp
 
 
 def waiting_like(conversation: Conversation, spec: CardSpec) -> Card | None:
-    """The open card that says just this. Whoever lost the answer asks again, and would put one beside the other."""
+    """The open card that says just this, of the same quote or of one for the same. Inside `events.writing`.
+
+    Whoever lost the answer asks again, and two tabs ask by themselves: they would put one card beside the other.
+    """
     waiting = conversation.cards.filter(state=CardState.OPEN, kind=spec.kind, expires_at__gt=timezone.now())
-    for card in waiting.filter(quote=spec.quote) if spec.quote else waiting.filter(quote=None):
-        if all(card.payload.get(name) == value for name, value in spec.payload.items()):
+    for card in waiting.filter(quote__isnull=spec.quote is None).select_related("quote").order_by("created_at"):
+        if _is_for(card, spec.quote) and all(card.payload.get(name) == each for name, each in spec.payload.items()):
             return card
     return None
+
+
+def _is_for(card: Card, quote: RefundQuote | None) -> bool:
+    if card.quote is None or quote is None:
+        return card.quote is quote
+    return card.quote == quote or quotes.is_the_same(card.quote, quote)
 
 
 def _shown(card: Card) -> dict[str, Any]:
