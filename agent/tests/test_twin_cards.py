@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError, connection, transaction
+from django.utils import timezone
 
 from agent import cards, offers
 from agent.models import Card, ToolCall
@@ -75,6 +76,12 @@ def test_a_card_that_has_not_heard_of_the_end_of_its_quote_is_not_given_again(or
     first = from_tab("one", order, CASE)
     RefundQuote.objects.filter(pk=first.quote_id).update(state=QuoteState.DECLINED)  # and the signal is lost
     assert from_tab("two", order, CASE) != first
+
+
+def test_a_card_whose_time_is_over_is_not_given_again(order: Order) -> None:
+    first = put_up(order, CardKind.EXCHANGE, SAME_AGAIN)
+    Card.objects.update(expires_at=timezone.now())
+    assert put_up(order, CardKind.EXCHANGE, SAME_AGAIN) != first
 
 
 def test_what_comes_to_something_else_by_now_is_another_card_and_one_press_ends_both() -> None:
