@@ -25,14 +25,14 @@ _NOT_ABOUT = (
     r"(?!的?(?:按鈕|卡片|選項|資格|條件|金額|明細|方案|規則|政策|需求|要求|請求|問題|期限|期間|說明|確認|意願|"
     r"原因|報價|鑑賞|辦法|流程|標準|方式|時間|試算))(?!中?(?:扣|減))"
 )
-_FUNDS = r"(?:(?<![付扣貨])款項?|錢|差額|價金)"
+_FUNDS = r"(?:(?<![付扣貨退])款項?|錢|差額|價金)"
 _SUM = (
-    r"(?:金額|費用|運費|[一二兩三四五六七八九十百千零]+(?:元|塊)錢?|(?:nt\$|us\$|\$)\d[\d,.]*元?|"
-    r"\d[\d,.]*(?:元|塊|圓))"
+    r"(?:金額|費用|運費|[一二兩三四五六七八九十百千零]{1,10}(?:元|塊)錢?|(?:nt\$|us\$|\$)\d[\d,.]{0,15}元?|"
+    r"(?<![\d.,])\d[\d,.]{0,15}(?:元|塊|圓))"
 )
 _MONEY = rf"(?:{_FUNDS}|{_SUM})"
 # An amount alone may be a price or a payment: it is a refund where the clause says so.
-_OWED = rf"(?:退款|退費|刷退|{_FUNDS}|(?<=退){_SUM}|退[還回給您你的]{{1,3}}{_SUM}|{_SUM}(?={_W}{{0,40}}退))"
+_OWED = rf"(?:退款|退費|刷退|退刷|{_FUNDS}|(?<=退){_SUM}|退[還回給您你的]{{1,3}}{_SUM}|{_SUM}(?={_W}{{0,40}}退))"
 _BACK = (
     r"(?:退款|退費|退錢|刷退|退刷|退到|退至|退往|退給|退入|退進|退了|退(?=您|你|(?:nt|us)?\$|\d)|匯回|匯還|匯給|"
     r"入帳|到帳|進帳|撥款|存回)"
@@ -42,7 +42,7 @@ _BACK_MONEY = (
     r"(?!貨|換|件|倉|款中?(?:扣|減)|的?(?:商品|貨|包裹|東西))"
 )
 _BEGIN = (
-    r"(?:申請|受理|送出|提交|安排|啟動|發起|辦理|處理|核准|批准|同意|登記|開始|建立|進行|成立|送件|進件|"
+    r"(?:申請|受理|送出|提交|安排|啟動|發起|辦理|處理|核准|核可|批准|同意|登記|開始|建立|進行|成立|送件|進件|"
     r"審核|通過|授權|排入|提出|進入)"
 )
 _PAID = (
@@ -51,7 +51,7 @@ _PAID = (
 )
 # Of these the words themselves say whose money it becomes.
 _PAID_BACK = r"(?:入帳|到帳|進帳|匯入|匯回|打回|打到|打進|回到|存入|轉入|轉回|發還|還給|刷退)"
-_PAPERS = r"(?:申請|單|手續|流程|作業|案件|程序)?"
+_PAPERS = r"(?:申請|單|手續|流程|作業|案件|程序|狀態|進度|結果)?"
 _SWAP = r"(?:退換貨|換貨|更換|換新|換一|換成|交換|換好|換了)"
 _NEW = r"(?:新品|新的|新耳機|新貨|替換品|換貨商品|全新|更換的)"
 _LEFT = r"(?:路上|寄出|出貨|寄送|發出|送出|配送|出發|上路|寄|在路上|發貨)"
@@ -68,6 +68,7 @@ _PASS = (
 )
 _COMES = r"(?:接手|接管|加入|在線|介入|上線|接過|趕來|過來)"
 _SEES_TO_IT = r"(?:查看|了解|確認|收到|處理|協助|接到|受理|開始|看|跟進)"
+_ANSWERS = r"(?:回覆|答覆|聯絡|聯繫|致電|打電話|打給|來電|回電|接手|跟進|協助|接待|跟您說|與您|跟您談)"
 _GIFT = r"(?:補償|賠償|購物金|優惠券|優惠碼|折價券|折扣碼|點數|回饋金|慰問金|禮券|抵用券|紅利)"
 _GRANT = r"(?:核准|批准|同意|通過|發放|發送|發給|提供|贈送|匯入|送|給|存入|加|匯|入帳|放|撥|發|爭取到)"
 _PROPOSE = r"(?:提出|提交|申請|轉達|轉交|轉給|送出|呈報|反映|回報|爭取|建議|送交|提報|上呈)"
@@ -85,20 +86,34 @@ CHINESE: Final = (
     form(REFUND, BEGUN, rf"{_DONE}(?:經|有)?{_ASKED}{_W}{{0,6}}{_BANK}{_W}{{0,8}}{_GIVES_BACK}"),
     form(REFUND, BEGUN, rf"我{_W}{{0,8}}(?:已經?|剛剛?|都){_W}{{0,6}}(?:按|點){_W}{{0,6}}確認"),
     form(REFUND, BEGUN, rf"{_FOR}(?:按下|按了|按過|按好|點了|確認了|確認好)"),
+    form(
+        REFUND,
+        BEGUN,
+        rf"(?:我|這邊){_W}{{0,6}}(?:已經?|剛剛?|都|也)?(?:替|幫|為)?(?:您|你)?(?:已經?|都)?按(?:下去|好|過|了)",
+    ),
     form(REFUND, UNDER_WAY, rf"正{_W}{{0,6}}(?:退款|退費|退回|退還|退往|匯回)"),
-    form(REFUND, UNDER_WAY, rf"(?:退款|{_MONEY}){_T}{{0,10}}(?:在路上|途中|退回中|匯款中|正在(?:退|匯|返))"),
+    form(
+        REFUND,
+        UNDER_WAY,
+        rf"(?:退款|{_MONEY}){_T}{{0,10}}(?:在路上|在{_W}{{0,6}}路上|途中|退回中|匯款中|正在(?:退|匯|返))",
+    ),
     form(REFUND, DONE, rf"{_DONE}{_T}{{0,16}}{_BACK}{_NOT_ABOUT}"),
     form(REFUND, DONE, rf"{_DONE}{_T}{{0,10}}{_MONEY}{_T}{{0,10}}{_BACK_MONEY}"),
     form(REFUND, DONE, rf"{_DONE}{_T}{{0,6}}{_BACK_MONEY}{_T}{{0,12}}(?:{_MONEY}|卡|帳|購物金|原付款)"),
     form(REFUND, DONE, rf"{_OWED}{_T}{{0,16}}{_ALL}{_T}{{0,10}}{_PAID}"),
     form(REFUND, DONE, rf"{_SUM}{_T}{{0,16}}{_ALL}{_T}{{0,10}}{_PAID_BACK}"),
-    form(REFUND, DONE, rf"(?:退款|退費|刷退){_PAPERS}\s*(?:{_SUM}\s*)?(?:完成|成功|完畢|好了|完了|囉|{_WELL})"),
+    form(REFUND, DONE, rf"(?:退款|退費|刷退){_PAPERS}\s?(?:{_SUM}\s?)?(?:完成|成功|完畢|好了|完了|囉|{_WELL})"),
     form(REFUND, DONE, rf"{_FOR}{_T}{{0,18}}(?:退款|退費|退錢|刷退|退(?!貨|換)){_T}{{0,14}}(?:了|囉|啦|完成|完畢)"),
     form(REFUND, DONE, rf"{_MONEY}{_T}{{0,10}}(?:退|匯|打|還|存|轉|撥)(?!貨|換){_T}{{0,12}}(?:了|囉|啦|完成|成功)"),
+    form(
+        REFUND, DONE, rf"(?:退款|退費|刷退|退刷)\s?(?:{_SUM}\s?)?(?:入帳|到帳|進帳|退回|匯出|送出|撥出|辦)(?:了|囉|啦)"
+    ),
+    form(REFUND, DONE, rf"{_FOR}{_T}{{0,8}}(?:搞定|辦了|辦好|弄好|處理好|處理掉){_T}{{0,6}}(?:退款|退費|退刷|刷退)"),
+    form(REFUND, DONE, rf"(?:退款|退費|退刷|刷退){_T}{{0,10}}(?:搞定|處理好|弄好|辦好|ok)(?:了|囉|啦)"),
     form(REFUND, DONE, rf"(?:您|你|帳戶|卡片){_T}{{0,6}}已經?{_T}{{0,4}}收到{_T}{{0,8}}(?:退款|款項|\d元)"),
     form(REFUND, DONE, rf"{_MONEY}{_T}{{0,6}}(?:已經?|都){_T}{{0,2}}在{_T}{{0,6}}(?:帳|卡)"),
     form(REFUND, DONE, rf"退還?給?(?:您|你){_T}{{0,14}}(?:了|囉)"),
-    form(REFUND, DONE, r"(?:^|都|全)退(?:好|完)了|(?:已經?|都)退(?:了|囉|您|給)"),
+    form(REFUND, DONE, r"(?:^|都|全)退(?:好|完)了|(?:已經?|都)退(?:了|囉|您|給|$)|錢(?:也|都)(?:已經?)?退了"),
     form(REFUND, BEGUN, r"(?:退款|退費)(?:的?申請)?(?:通過|核准|受理|成立|送出)(?:了|囉)"),
     # Goods that will not be sent. “已取消退款申請” is about a button that was declined.
     form(
@@ -122,6 +137,12 @@ CHINESE: Final = (
         rf"(?:退換?貨|逆物流|退件){_T}{{0,12}}{_ALL}{_T}{{0,8}}(?:{_BEGIN}|{_WELL}|完成|開立|確認|產生|寄)",
     ),
     form(RETURN, BEGUN, rf"退換?貨{_PAPERS}(?:成立|完成|成功|受理了|核准|{_WELL})"),
+    form(RETURN, BEGUN, rf"退換?貨{_W}{{0,6}}(?:都|也|已經?){_W}{{0,6}}{_WELL}"),
+    form(
+        RETURN,
+        BEGUN,
+        rf"{_DONE}(?:經|有)?{_W}{{0,4}}(?:派|請|叫|約|安排){_W}{{0,4}}(?:物流|宅配|司機|貨運|黑貓){_W}{{0,8}}(?:收|取)",
+    ),
     form(RETURN, BEGUN, rf"{_FOR}{_T}{{0,12}}退換?貨{_T}{{0,8}}{_OVER}"),
     form(RETURN, BEGUN, rf"{_FOR}{_T}{{0,8}}(?:{_WELL}|約了|開了){_T}{{0,8}}(?:退貨|到府收|收件)"),
     form(RETURN, BEGUN, rf"退換?貨{_T}{{0,8}}{_FOR}{_T}{{0,4}}{_WELL}"),
@@ -132,13 +153,14 @@ CHINESE: Final = (
     form(EXCHANGE, DONE, rf"{_DONE}{_T}{{0,8}}{_LEFT}{_T}{{0,8}}{_NEW}"),
     form(EXCHANGE, BEGUN, rf"{_DONE}{_T}{{0,16}}{_SWAP}{_NOT_ABOUT}"),
     form(EXCHANGE, BEGUN, rf"換貨{_T}{{0,12}}{_ALL}{_T}{{0,8}}(?:{_BEGIN}|{_WELL}|完成|開立|確認|產生)"),
-    form(EXCHANGE, BEGUN, rf"換貨{_PAPERS}(?:成立|完成|成功|受理了|核准|{_WELL})"),
+    form(EXCHANGE, BEGUN, rf"(?:換貨|更換的?){_PAPERS}(?:成立|完成|成功|受理了|核准|{_WELL})"),
     form(EXCHANGE, BEGUN, rf"{_FOR}{_T}{{0,18}}(?:換貨|更換|換新|換成|換一|換){_T}{{0,14}}(?:了|妥|完成|完畢|囉|好了)"),
     form(EXCHANGE, BEGUN, rf"{_FOR}{_T}{{0,8}}{_WELL}{_T}{{0,8}}換貨"),
     form(EXCHANGE, BEGUN, rf"換貨{_T}{{0,8}}{_FOR}{_T}{{0,4}}{_WELL}"),
     form(EXCHANGE, BEGUN, rf"{_DONE}{_T}{{0,8}}(?:保留|預留|留了?){_T}{{0,6}}{_NEW}"),
     # The same once more.
     form(RESEND, BEGUN, rf"{_DONE}{_T}{{0,10}}(?:安排|申請|登記|建立|受理|通知|處理|排){_T}{{0,12}}{_AGAIN}"),
+    form(RESEND, BEGUN, rf"{_DONE}(?:經|有)?(?:請|通知|要求|麻煩|安排){_W}{{0,4}}倉庫{_W}{{0,10}}{_AGAIN}"),
     form(RESEND, DONE, rf"{_DONE}{_T}{{0,12}}{_AGAIN}{_T}{{0,6}}(?:出|送出|出去|走|了)"),
     form(RESEND, DONE, rf"{_AGAIN}{_T}{{0,10}}{_ALL}{_T}{{0,6}}{_LEFT}"),
     form(RESEND, DONE, rf"新的?包裹{_T}{{0,8}}(?:已經?|剛|正在){_T}{{0,6}}{_LEFT}"),
@@ -189,6 +211,28 @@ CHINESE: Final = (
         UNDER_WAY,
         rf"{_WHO}{_T}{{0,8}}(?:會|將|稍後|很快|馬上|隨後|等等|等一下|待會|儘快|盡快){_W}{{0,14}}"
         r"(?:回覆|聯絡|聯繫|接手|跟進|致電|打電話|打給|與您|跟您|回電|為您|協助|來|加入)",
+        promise=True,
+    ),
+    # Somebody who will come is a claim by default; only who asks, denies or offers makes none.
+    form(
+        HAND_OFF,
+        UNDER_WAY,
+        rf"(?:會|將)(?:會|再|先|儘快|盡快)?(?:有|由|請|派|讓|安排|指派|交由){_W}{{0,8}}(?:{_WHO}|(?<=[有派])人(?!工))"
+        rf"{_W}{{0,14}}{_ANSWERS}",
+        promise=True,
+    ),
+    form(HAND_OFF, UNDER_WAY, rf"{_WHO}{_T}{{0,10}}(?:會|將){_T}{{0,10}}{_ANSWERS}", promise=True),
+    form(
+        HAND_OFF,
+        BEGUN,
+        rf"(?:會|將)(?:再|先|儘快|盡快)?(?:有|由|請|派){_W}{{0,6}}{_WHO}{_W}{{0,8}}(?:處理|說明|服務)",
+        promise=True,
+    ),
+    form(
+        HAND_OFF,
+        UNDER_WAY,
+        rf"(?:{_FOR}|我|這就|馬上|立刻|立即)(?:先|就|再|這就|馬上|立刻|直接|來)?(?:{_FOR})?(?:先|就|馬上|立刻|直接)?"
+        rf"轉(?:接|給|到|至|交|由|往)?{_W}{{0,6}}{_WHO}",
         promise=True,
     ),
     # Something for the trouble.

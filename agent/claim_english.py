@@ -10,11 +10,11 @@ BEGUN, UNDER_WAY, DONE = Reach.BEGUN, Reach.UNDER_WAY, Reach.DONE
 _E = r"[^,;:.?!]"
 _ADV = (
     r"(?:\s+(?:now|already|just|also|successfully|fully|completely|gone|went|ahead|and|been|both|all|recently|then|"
-    r"today|officially|finally|indeed|safely|even))*"
+    r"today|officially|finally|indeed|safely|even)){0,4}"
 )
 _I = rf"\b(?:i|we|our team|the shop|the system)(?:'ve|'d|\s+have|\s+had|\s+has)?{_ADV}\s+"
 _IS = rf"(?:\b(?:has|have|had|was|were|is|are|been|got)|'s|'ve|'re){_ADV}\s+"
-_SUM = r"(?:(?:nt|us)?\$\s?\d[\d,.]*|\d[\d,.]*\s?(?:ntd|twd|dollars))"
+_SUM = r"(?:(?:nt|us)?\$\s?\d[\d,.]{0,15}|(?<![\d.,])\d[\d,.]{0,15}\s?(?:ntd|twd|dollars))"
 _FUNDS = rf"(?:{_SUM}|money|funds?|amount|cash|balance|full price)"
 _CASH = rf"(?:{_FUNDS}|payment|charge)"
 _STARTED = (
@@ -37,8 +37,9 @@ _SHIPPED = (
     r"out for delivery)"
 )
 _SOMEBODY = (
-    r"(?:colleagues?|teammates?|humans?|person|people|agent|team|supervisor|manager|staff|representative|rep|specialist|someone|"
-    r"warehouse|department|operator|member|coworker|associate|support)"
+    r"(?:colleagues?|teammates?|humans?|person|people|agent|team|supervisor|manager|staff|representative|rep|specialist|someone|somebody|"
+    r"warehouse|department|operator|member|coworker|associate|"
+    r"support(?! (?:hours|page|number|e-?mail|article|centre|center|line)))"
 )
 _TOLD = (
     r"(?:asked|called|notified|informed|contacted|alerted|told|handed|passed|transferred|forwarded|escalated|"
@@ -66,6 +67,10 @@ _ARRIVED = (
 _ONE_MORE = r"(?:another|second|new|fresh|replacement) (?:parcel|package|shipment|box|copy|one)"
 _NEW_ONE = r"(?:replacement|new (?:one|pair|item|unit|earphones|headphones|case))"
 _PICK_UP = r"(?:pick[- ]?up|collection|courier|collect)"
+_SHALL = (
+    r"(?:\b(?:i'll|i will|we'll|we will|let me|i'm going to|i am going to|we're going to|we are going to|i shall) "
+    r"(?:now |just |also |quickly |gladly |right away )?)"
+)
 _WILL_COME = (
     r"(?:answer|reply|contact|reach|take over|get back|be with|join|call|follow up|handle|be in touch|respond|email|"
     r"get in touch|write|help|assist|see to|take (?:it|this|care)|come)"
@@ -114,7 +119,7 @@ ENGLISH: Final = (
     form(
         REFUND,
         DONE,
-        rf"\b(?:and|have|has) (?:returned|paid back|sent back|given back) (?:you |all |your |the )*{_CASH}\b",
+        rf"\b(?:and|have|has) (?:returned|paid back|sent back|given back) (?:you |all |your |the ){{0,4}}{_CASH}\b",
     ),
     form(REFUND, DONE, rf"{_I}(?:completed|finali[sz]ed|finished|done|given you)\b{_E}{{0,30}}\brefund\b"),
     form(
@@ -128,19 +133,29 @@ ENGLISH: Final = (
     form(
         REFUND,
         DONE,
-        rf"^\W*(?:your |the |full |a |{_SUM} )*refund\b{_E}{{0,30}}"
+        rf"^\W{{0,6}}(?:your |the |full |a |{_SUM} ){{0,4}}refund\b{_E}{{0,30}}"
         r" (?:complete|completed|issued|processed|sent|confirmed|done|successful)\b",
     ),
     form(
         REFUND,
         DONE,
-        rf"^\W*(?:done\W*|all set\W*|good news\W*|ok(?:ay)?\W*)?(?:i |successfully |and |{_SUM} )*refunded\b",
+        rf"^\W{{0,6}}(?:(?:done|all set|good news|ok(?:ay)?)\W{{0,4}})?"
+        rf"(?:i |successfully |and |{_SUM} ){{0,4}}refunded\b",
     ),
     form(
         REFUND,
         DONE,
         rf"\b(?:you|you've|you have){_ADV} (?:got(?:ten)?|received|have)\b{_E}{{0,12}}(?:money back|refund\b(?! req))",
     ),
+    form(
+        REFUND,
+        DONE,
+        rf"{_I}(?:sorted(?: out)?|took care of|taken care of|dealt with|handled|hit|pushed|pressed)\b"
+        rf"{_E}{{0,20}}\brefund\b",
+    ),
+    form(REFUND, BEGUN, rf"{_I}(?:hit|pushed|pressed|clicked|tapped)\b{_E}{{0,20}}\bbutton\b"),
+    form(REFUND, DONE, rf"\brefund\b{_E}{{0,12}}?(?:{_IS})?\b(?:cleared|went out|gone out)\b"),
+    form(REFUND, DONE, r"\bconsider (?:it|that|this|them|your [a-z]{1,12}) (?:already )?(?:refunded|paid back)\b"),
     # Goods that will not be sent.
     form(
         CANCEL,
@@ -152,6 +167,11 @@ ENGLISH: Final = (
         DONE,
         rf"\bcancellation\b{_E}{{0,20}}?(?:{_IS}(?:complete|completed|done|confirmed|processed)\b|{_THROUGH})",
     ),
+    form(
+        CANCEL,
+        DONE,
+        rf"\b(?:is|are|came|come|has come|have come)\b{_E}{{0,10}}\b(?:off|out of) (?:your|the|this) order\b",
+    ),
     form(CANCEL, DONE, rf"(?:{_I}|{_IS})(?:taken|took|removed)\b{_E}{{0,20}}\b(?:off|from) (?:your|the) order\b"),
     # Goods that come back.
     form(
@@ -162,10 +182,15 @@ ENGLISH: Final = (
     ),
     form(RETURN, BEGUN, rf"{_I}{_MADE}\b{_E}{{0,40}}\breturn\b(?! (?:window|policy|period|button|request form))"),
     form(RETURN, BEGUN, rf"\breturn\b{_E}{{0,40}}?{_IS}(?:being )?{_MADE}\b"),
-    form(RETURN, BEGUN, rf"^\W*(?:your |the )?return(?: request)? {_MADE}\b"),
+    form(RETURN, BEGUN, rf"^\W{{0,6}}(?:your |the )?return(?: request)? {_MADE}\b"),
     form(RETURN, BEGUN, rf"\breturn\b(?: request)?{_E}{{0,20}}{_THROUGH}"),
-    form(RETURN, BEGUN, rf"{_I}(?:sent|emailed|mailed|generated|created)\b{_E}{{0,20}}\breturn label\b"),
-    form(RETURN, BEGUN, rf"\breturn label\b{_E}{{0,20}}?{_IS}(?:sent|emailed|mailed|created|ready|generated)\b"),
+    form(RETURN, BEGUN, rf"{_I}(?:sent|emailed|mailed|generated|created|issued)\b{_E}{{0,20}}\breturn label\b"),
+    form(
+        RETURN,
+        BEGUN,
+        rf"\breturn label\b{_E}{{0,20}}?{_IS}(?:sent|emailed|mailed|created|ready|generated|issued|in your)\b",
+    ),
+    form(RETURN, BEGUN, r"\breturn label (?:sent|e-?mailed|mailed|created|issued|on its way)\b"),
     form(RETURN, BEGUN, r"\bmarked as returned\b"),
     form(RETURN, BEGUN, rf"{_I}{_MADE}\b{_E}{{0,30}}\b{_PICK_UP}\b"),
     form(RETURN, BEGUN, rf"\b{_PICK_UP}\b{_E}{{0,30}}?{_IS}{_MADE}\b"),
@@ -184,7 +209,7 @@ ENGLISH: Final = (
         BEGUN,
         rf"\b{_NEW_ONE}\b{_E}{{0,30}}?{_IS}(?:being )?(?:packed|prepared|reserved|on order|confirmed)\b",
     ),
-    form(EXCHANGE, BEGUN, rf"^\W*(?:your |the )?(?:exchange|swap|replacement)(?: request)? {_MADE}\b"),
+    form(EXCHANGE, BEGUN, rf"^\W{{0,6}}(?:your |the )?(?:exchange|swap|replacement)(?: request)? {_MADE}\b"),
     form(EXCHANGE, BEGUN, rf"\b(?:exchange|swap)\b(?: request)?{_E}{{0,20}}{_THROUGH}"),
     form(EXCHANGE, BEGUN, rf"(?:{_I}|{_IS})(?:reserved|put|set)\b{_E}{{0,25}}(?:\b{_NEW_ONE}\b{_E}{{0,10}})?\baside\b"),
     # The same once more.
@@ -192,7 +217,8 @@ ENGLISH: Final = (
         RESEND,
         BEGUN,
         rf"{_I}(?:arranged|scheduled|set up|ordered|organi[sz]ed|requested|asked)\b{_E}{{0,40}}"
-        r"\b(?:resent|re-sent|reshipped|re-shipped|sent (?:out )?again|shipped again|reshipment|redelivery|resend)\b",
+        r"\b(?:resent|re-sent|reshipped|re-shipped|sent (?:out )?again|shipped again|reshipment|redelivery|"
+        r"resend|send (?:you )?(?:another|a new|a second))\b",
     ),
     form(
         RESEND, DONE, rf"(?:{_I}|{_IS})(?:being )?(?:resent|re-sent|reshipped|re-shipped|redelivered|re-dispatched)\b"
@@ -268,8 +294,57 @@ ENGLISH: Final = (
     form(
         HAND_OFF,
         UNDER_WAY,
-        rf"\b{_SOMEBODY}\b{_E}{{0,20}}?(?:\bwill\b|'ll\b|\bis going to\b) (?:\w+ ){{0,2}}?{_WILL_COME}",
+        rf"\b{_SOMEBODY}\b{_E}{{0,20}}?(?:\bwill\b|'ll\b|\bis going to\b) (?:\w{{1,12}} ){{0,2}}?{_WILL_COME}",
         promise=True,
+    ),
+    # Who announces what they do now has not asked whether they may.
+    form(
+        HAND_OFF,
+        UNDER_WAY,
+        r"^\W{0,4}(?:(?:ok(?:ay)?|hold on|sure|one moment|alright|now|just) ?){0,2}"
+        rf"(?:connecting|transferring|handing|putting|getting|calling)\b{_E}{{0,30}}\b(?:{_SOMEBODY}|through)\b",
+        promise=True,
+    ),
+    form(
+        HAND_OFF,
+        BEGUN,
+        r"^\W{0,4}(?:(?:ok(?:ay)?|sure|alright|now|just) ?){0,2}"
+        rf"(?:passing|escalating|forwarding|asking|notifying|flagging)\b{_E}{{0,30}}\b{_SOMEBODY}\b",
+        promise=True,
+    ),
+    form(
+        HAND_OFF,
+        UNDER_WAY,
+        rf"{_SHALL}(?:(?:have|get|bring|call|fetch) (?:you )?(?:someone|somebody|"
+        rf"(?:an?|our|my|one of|the)\b{_E}{{0,30}}\b"
+        rf"{_SOMEBODY})|(?:transfer|connect|hand|put|loop) (?:you|this|it|your|in)\b{_E}{{0,30}}\b{_SOMEBODY})\b",
+        promise=True,
+    ),
+    form(HAND_OFF, UNDER_WAY, rf"{_SHALL}(?:transfer|connect|put) you\b(?: over| through|$)", promise=True),
+    form(
+        HAND_OFF,
+        BEGUN,
+        rf"{_SHALL}(?:ask(?! you)|let(?! you)|pass|forward|escalate|flag|notify|tell(?! you)|raise|"
+        rf"refer|alert|inform(?! you))\b"
+        rf"{_E}{{0,40}}\b{_SOMEBODY}\b",
+        promise=True,
+    ),
+    form(
+        HAND_OFF,
+        UNDER_WAY,
+        rf"(?:\byou (?:can|may|should|will) )?\bexpect (?:an?|to (?:get|receive|have) an?) {_E}{{0,10}}"
+        rf"\b(?:call|e-?mail|message|reply|answer|response)\b{_E}{{0,25}}\b{_SOMEBODY}\b",
+        promise=True,
+    ),
+    form(
+        HAND_OFF,
+        BEGUN,
+        rf"{_I}(?:flagged|marked|queued|raised|escalated|submitted)\b{_E}{{0,20}}\bfor (?:a )?(?:manual )?review\b",
+    ),
+    form(
+        HAND_OFF,
+        BEGUN,
+        rf"{_I}(?:opened|raised|created|filed|logged)\b{_E}{{0,8}}\b(?:ticket|case|report|request)\b{_E}{{0,20}}\b{_SOMEBODY}\b",
     ),
     form(
         HAND_OFF,
@@ -294,7 +369,7 @@ ENGLISH: Final = (
     form(
         COMPENSATION,
         UNDER_WAY,
-        rf"{_I}(?:approved|granted|issued|added|given|gave|applied|sent|credited|arranged|awarded|paid)\b{_E}{{0,50}}"
+        rf"{_I}(?:approved|granted|issued|added|given|gave|applied|sent|credited|arranged|awarded|paid|put)\b{_E}{{0,50}}"
         rf"\b{_GOODWILL}\b",
     ),
     form(
@@ -302,6 +377,9 @@ ENGLISH: Final = (
         UNDER_WAY,
         rf"\b{_GOODWILL}\b{_E}{{0,40}}?{_IS}(?:being )?"
         r"(?:approved|granted|issued|added|credited|applied|paid|sent|awarded|agreed|on (?:its|the) way)\b",
+    ),
+    form(
+        COMPENSATION, UNDER_WAY, rf"\bgoodwill\b{_E}{{0,12}}{_I}(?:added|put|credited|given|sent)\b{_E}{{0,20}}{_SUM}"
     ),
     form(COMPENSATION, UNDER_WAY, rf"(?:{_I}|{_IS})compensated\b"),
     form(COMPENSATION, UNDER_WAY, rf"(?:{_I}|{_IS})(?:granted|awarded) (?:you )?{_SUM}"),
