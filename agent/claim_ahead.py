@@ -1,6 +1,7 @@
 """What is said to come: money by a day, goods that will be sent, a voucher. See `agent/claim_forms.py`.
 
-Reach `AHEAD`: such words stand where something waits to come true, a refund or a card that is still to be pressed. Only words that bind count: a day or a term stands beside them, and the amount or whose money it is. How long refunds
+Reach `AHEAD`: such words stand where something waits to come true, a refund, or a card that is still to be pressed.
+Only words that bind count: a day or a term stands beside them, and the amount or whose money it is. How long refunds
 take, and what would come after a press, bind nobody (`agent/claim_guards.py`).
 """
 
@@ -26,7 +27,7 @@ _NEW = r"(?:新品|新的|新耳機|新貨|替換品|替換的|替代品|換貨�
 _GIFT = r"(?:購物金|優惠券|優惠碼|折價券|折扣碼|點數|回饋金|慰問金|禮券|抵用券|紅利)"
 
 _E = r"[^,;:.?!]"
-_USD = r"(?:(?:nt|us)?\$\s?\d[\d,.]{0,15}|(?<![\d.,])\d[\d,.]{0,15}\s?(?:ntd|twd|dollars))"
+_USD = r"(?:(?:nt|us)?\$ ?\d[\d,.]{0,15}|(?<![\d.,])\d[\d,.]{0,15} ?(?:ntd|twd|dollars))"
 _WILL = r"(?:\bwill\b|'ll\b|\bshould\b|\bis going to\b|\bis expected to\b|\bis due to\b)"
 _ARRIVE = (
     r"\b(?:arrive|be (?:back|there|in your|on your|with you|refunded|returned|credited|paid|sent back|deposited)|"
@@ -72,6 +73,7 @@ COMING: Final = (
         beside=_ENGLISH_DAY,
         promise=True,
     ),
+    form(REFUND, AHEAD, rf"{_USD} (?:now )?(?:goes|is going) back (?:on)?to your\b", promise=True),
     form(
         REFUND,
         AHEAD,

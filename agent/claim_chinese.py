@@ -102,12 +102,10 @@ CHINESE: Final = (
     form(REFUND, DONE, rf"{_DONE}{_T}{{0,6}}{_BACK_MONEY}{_T}{{0,12}}(?:{_MONEY}|卡|帳|購物金|原付款)"),
     form(REFUND, DONE, rf"{_OWED}{_T}{{0,16}}{_ALL}{_T}{{0,10}}{_PAID}"),
     form(REFUND, DONE, rf"{_SUM}{_T}{{0,16}}{_ALL}{_T}{{0,10}}{_PAID_BACK}"),
-    form(REFUND, DONE, rf"(?:退款|退費|刷退){_PAPERS}\s?(?:{_SUM}\s?)?(?:完成|成功|完畢|好了|完了|囉|{_WELL})"),
+    form(REFUND, DONE, rf"(?:退款|退費|刷退){_PAPERS} ?(?:{_SUM} ?)?(?:完成|成功|完畢|好了|完了|囉|{_WELL})"),
     form(REFUND, DONE, rf"{_FOR}{_T}{{0,18}}(?:退款|退費|退錢|刷退|退(?!貨|換)){_T}{{0,14}}(?:了|囉|啦|完成|完畢)"),
     form(REFUND, DONE, rf"{_MONEY}{_T}{{0,10}}(?:退|匯|打|還|存|轉|撥)(?!貨|換){_T}{{0,12}}(?:了|囉|啦|完成|成功)"),
-    form(
-        REFUND, DONE, rf"(?:退款|退費|刷退|退刷)\s?(?:{_SUM}\s?)?(?:入帳|到帳|進帳|退回|匯出|送出|撥出|辦)(?:了|囉|啦)"
-    ),
+    form(REFUND, DONE, rf"(?:退款|退費|刷退|退刷) ?(?:{_SUM} ?)?(?:入帳|到帳|進帳|退回|匯出|送出|撥出|辦)(?:了|囉|啦)"),
     form(REFUND, DONE, rf"{_FOR}{_T}{{0,8}}(?:搞定|辦了|辦好|弄好|處理好|處理掉){_T}{{0,6}}(?:退款|退費|退刷|刷退)"),
     form(REFUND, DONE, rf"(?:退款|退費|退刷|刷退){_T}{{0,10}}(?:搞定|處理好|弄好|辦好|ok)(?:了|囉|啦)"),
     form(REFUND, DONE, rf"(?:您|你|帳戶|卡片){_T}{{0,6}}已經?{_T}{{0,4}}收到{_T}{{0,8}}(?:退款|款項|\d元)"),
@@ -137,6 +135,7 @@ CHINESE: Final = (
         rf"(?:退換?貨|逆物流|退件){_T}{{0,12}}{_ALL}{_T}{{0,8}}(?:{_BEGIN}|{_WELL}|完成|開立|確認|產生|寄)",
     ),
     form(RETURN, BEGUN, rf"退換?貨{_PAPERS}(?:成立|完成|成功|受理了|核准|{_WELL})"),
+    form(RETURN, BEGUN, rf"退換?貨申請{_W}{{0,6}}已經?{_W}{{0,2}}(?:核可|核准|通過|受理)"),
     form(RETURN, BEGUN, rf"退換?貨{_W}{{0,6}}(?:都|也|已經?){_W}{{0,6}}{_WELL}"),
     form(
         RETURN,
@@ -248,5 +247,7 @@ CHINESE: Final = (
         UNDER_WAY,
         rf"{_FOR}{_T}{{0,14}}(?:加|送|發|給|申請|爭取|補|補償|賠){_W}{{0,14}}{_GIFT}{_W}{{0,6}}(?:了|囉|好|到)",
     ),
-    form(COMPENSATION, UNDER_WAY, rf"(?:送|贈送|補償|補貼|賠)(?:給)?(?:您|你){_W}{{0,12}}(?:{_GIFT}|nt\$\d|\d+元)"),
+    form(
+        COMPENSATION, UNDER_WAY, rf"(?:送|贈送|補償|補貼|賠)(?:給)?(?:您|你){_W}{{0,12}}(?:{_GIFT}|nt\$\d|\d{1, 12}元)"
+    ),
 )

@@ -9,12 +9,12 @@ BEGUN, UNDER_WAY, DONE = Reach.BEGUN, Reach.UNDER_WAY, Reach.DONE
 # Any sign of the clause.
 _E = r"[^,;:.?!]"
 _ADV = (
-    r"(?:\s+(?:now|already|just|also|successfully|fully|completely|gone|went|ahead|and|been|both|all|recently|then|"
+    r"(?: (?:now|already|just|also|successfully|fully|completely|gone|went|ahead|and|been|both|all|recently|then|"
     r"today|officially|finally|indeed|safely|even)){0,4}"
 )
-_I = rf"\b(?:i|we|our team|the shop|the system)(?:'ve|'d|\s+have|\s+had|\s+has)?{_ADV}\s+"
-_IS = rf"(?:\b(?:has|have|had|was|were|is|are|been|got)|'s|'ve|'re){_ADV}\s+"
-_SUM = r"(?:(?:nt|us)?\$\s?\d[\d,.]{0,15}|(?<![\d.,])\d[\d,.]{0,15}\s?(?:ntd|twd|dollars))"
+_I = rf"\b(?:i|we|our team|the shop|the system)(?:'ve|'d| have| had| has)?{_ADV} "
+_IS = rf"(?:\b(?:has|have|had|was|were|is|are|been|got)|'s|'ve|'re){_ADV} "
+_SUM = r"(?:(?:nt|us)?\$ ?\d[\d,.]{0,15}|(?<![\d.,])\d[\d,.]{0,15} ?(?:ntd|twd|dollars))"
 _FUNDS = rf"(?:{_SUM}|money|funds?|amount|cash|balance|full price)"
 _CASH = rf"(?:{_FUNDS}|payment|charge)"
 _STARTED = (
@@ -96,7 +96,7 @@ ENGLISH: Final = (
     form(
         REFUND,
         UNDER_WAY,
-        rf"\b{_CASH}\b{_E}{{0,40}}?(?:\b(?:is|are)|'s){_ADV}\s+"
+        rf"\b{_CASH}\b{_E}{{0,40}}?(?:\b(?:is|are)|'s){_ADV} "
         r"(?:on (?:its|the) way\b(?! from)|head(?:ing|ed)|(?:going|coming) (?:back|out)|"
         r"being (?:sent|returned|refunded|transferred))",
     ),

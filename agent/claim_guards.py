@@ -89,8 +89,8 @@ OFFERS: Final = re.compile(
 )
 # Right before the words: it is taken back or withdrawn, and is neither goods nor the customer's money.
 OF_A_DISCOUNT: Final = re.compile(
-    r"(?:折扣|折價|優惠|抵用券?|點數|紅利|活動|免運)(?:券|碼)?[^,退後]{0,3}(?:(?:nt)?\$?\d+元? *)?$|"
-    r"\b(?:coupon|discount|voucher|promotion|promo|offer|points?|free shipping)(?: code)?(?: of(?: \S+)?)? *$"
+    r"(?:折扣|折價|優惠|抵用券?|點數|紅利|活動|免運)(?:券|碼)?[^,退後]{0,3}(?:(?:nt)?\$?\d{1,12}元? ?)?$|"
+    r"\b(?:coupon|discount|voucher|promotion|promo|offer|points?|free shipping)(?: code)?(?: of(?: \S{1,20})?)? ?$"
 )
 # What the customer has paid comes to the shop, unless the clause says that it goes back.
 OF_A_PAYMENT: Final = re.compile(r"(?:付款|支付|結帳|刷卡|貨款|[您你](?:所|已)?付的?)(?!方式|管道)[^,]{0,14}$")
@@ -126,7 +126,7 @@ SAYS_ALREADY: Final = re.compile(r"已|剛|成功|完成|好了|了$|囉|妥|\b(
 TAKES_BACK: Final = re.compile(
     r"^(?:了|好|完成|成功|確認)?"
     r"(?:之後|以後|後(?!續|台)|時(?!間)|的時候|之前|以前|前(?!往)|的話|才|的情況|的紀錄|沒有成|失敗|沒成)|"
-    r"^的?(?:意思|定義|代表|表示)|^\W*means\b|^[^,]{0,16}?(?:沒有找到|找不到|查不到|沒有成立|失敗|才會|才能|被拒)|"
+    r"^的?(?:意思|定義|代表|表示)|^\W{0,4}means\b|^[^,]{0,16}?(?:沒有找到|找不到|查不到|沒有成立|失敗|才會|才能|被拒)|"
     r"\b(?:once(?! more| again)|as soon as|only after|after you|after your|until|unless|if you|when you|in case|"
     r"provided|failed)\b"
 )

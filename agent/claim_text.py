@@ -11,7 +11,8 @@ from typing import Final
 _UNSEEN: Final = re.compile(
     r"[*`~^\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe0f\ufeff]|(?<![a-z0-9])_+|_+(?![a-z0-9])", re.IGNORECASE
 )
-_BETWEEN_CHINESE: Final = re.compile(r"(?<=[\u3400-\u9fff])[ \t]+(?=[\u3400-\u9fff])")
+_BETWEEN_CHINESE: Final = re.compile(r"(?<=[\u3400-\u9fff]) (?=[\u3400-\u9fff])")
+_GAPS: Final = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 # The signs of this subject that are written otherwise in Simplified Chinese, each with how it is written here.
 _PAIRS: Final = (
@@ -106,11 +107,11 @@ class Sentence:
 
 
 def smoothed(text: str) -> str:
-    """Half width, lower case, Traditional characters, without marks of style and signs that nobody sees."""
+    """Half width, lower case, Traditional characters, single spaces, without marks of style and signs nobody sees."""
     text = _UNSEEN.sub("", unicodedata.normalize("NFKC", text)).lower().translate(_TRADITIONAL)
     for written, meant in _ALSO_WRITTEN:
         text = text.replace(written, meant)
-    return _THOUSANDS.sub("", _BETWEEN_CHINESE.sub("", text))
+    return _THOUSANDS.sub("", _BETWEEN_CHINESE.sub("", _GAPS.sub(" ", text)))
 
 
 def sentences_in(text: str, heard: Sequence[str] = ()) -> Iterator[Sentence]:

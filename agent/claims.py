@@ -264,10 +264,10 @@ _TOPICS: Final = {
 }
 _DONE_WITH_IT: Final = re.compile(
     r"(?:幫|為|替)(?:您|你)[^,]{0,4}(?:辦|處理|弄|搞|做|申請|安排|完成|設定)(?:好|完|妥|了|的)|"
-    r"^(?:都|也|已經?|全部|全)*(?:搞定|辦好|辦妥|處理好|處理完|完成|弄好|安排好)(?:了|囉|啦)?$|"
-    r"\b(?:it|that|this|all|everything)(?:'s| is| has been| was)(?: now| all| already)* "
+    r"^(?:都|也|已經?|全部|全){0,4}(?:搞定|辦好|辦妥|處理好|處理完|完成|弄好|安排好)(?:了|囉|啦)?$|"
+    r"\b(?:it|that|this|all|everything)(?:'s| is| has been| was)(?: now| all| already){0,4} "
     r"(?:done|sorted|taken care of|completed?|handled|processed|settled)\b|^(?:all )?(?:done|set|sorted)$|"
-    r"\b(?:i|we)(?:'ve| have)(?: now| already| just)* (?:done|sorted|taken care of|handled|completed|arranged) "
+    r"\b(?:i|we)(?:'ve| have)(?: now| already| just){0,4} (?:done|sorted|taken care of|handled|completed|arranged) "
     r"(?:it|that|this|everything|all)\b"
 )
 
