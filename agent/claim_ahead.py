@@ -49,6 +49,13 @@ _VOUCHER = r"(?:voucher|coupon|store credit|discount code|gift card|bonus points
 
 COMING: Final = (
     form(REFUND, AHEAD, rf"{_MONEY}{_A}{{0,24}}?{_COMES}", beside=_BINDS, promise=True),
+    form(
+        REFUND,
+        AHEAD,
+        rf"(?:您|你){_A}{{0,10}}?(?:會|將){_A}{{0,4}}?(?:收到|看到|拿到){_A}{{0,10}}?(?:退款|款項|{_SUM})",
+        beside=_BINDS,
+        promise=True,
+    ),
     form(ADDRESS, AHEAD, rf"(?:會|將){_A}{{0,4}}(?:寄|送)[到至往](?:您的?|你的?)?新的?(?:地址|地方)", promise=True),
     form(EXCHANGE, AHEAD, rf"{_NEW}{_A}{{0,10}}(?:會|將|就){_A}{{0,6}}(?:寄|出貨|送)", beside=_BINDS, promise=True),
     form(
@@ -70,6 +77,13 @@ COMING: Final = (
         AHEAD,
         rf"\b(?:(?:your|the) (?:{_USD} )?(?:refund|money)\b|refund of {_USD}|(?:the )?{_USD}){_E}{{0,30}}?{_WILL}"
         rf"{_E}{{0,16}}?{_ARRIVE}",
+        beside=_ENGLISH_DAY,
+        promise=True,
+    ),
+    form(
+        REFUND,
+        AHEAD,
+        rf"\b(?:expect|look out for|watch for) (?:the |your )?(?:{_USD}|refund\b|money\b)",
         beside=_ENGLISH_DAY,
         promise=True,
     ),

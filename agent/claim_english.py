@@ -2,18 +2,13 @@
 
 from typing import Final
 
+from agent.claim_english_parts import ADVERBS, IT_IS, SIGN, WE_HAVE
 from agent.claim_forms import form
-from agent.deeds import ADDRESS, CANCEL, COMPENSATION, EXCHANGE, HAND_OFF, REFUND, RESEND, RETURN, Reach
+from agent.deeds import ADDRESS, CANCEL, COMPENSATION, EXCHANGE, REFUND, RESEND, RETURN, Reach
 
 BEGUN, UNDER_WAY, DONE = Reach.BEGUN, Reach.UNDER_WAY, Reach.DONE
-# Any sign of the clause.
-_E = r"[^,;:.?!]"
-_ADV = (
-    r"(?: (?:now|already|just|also|successfully|fully|completely|gone|went|ahead|and|been|both|all|recently|then|"
-    r"today|officially|finally|indeed|safely|even)){0,4}"
-)
-_I = rf"\b(?:i|we|our team|the shop|the system)(?:'ve|'d| have| had| has)?{_ADV} "
-_IS = rf"(?:\b(?:has|have|had|was|were|is|are|been|got)|'s|'ve|'re){_ADV} "
+_E, _I, _IS = SIGN, WE_HAVE, IT_IS
+_ADV = ADVERBS
 _SUM = r"(?:(?:nt|us)?\$ ?\d[\d,.]{0,15}|(?<![\d.,])\d[\d,.]{0,15} ?(?:ntd|twd|dollars))"
 _FUNDS = rf"(?:{_SUM}|money|funds?|amount|cash|balance|full price)"
 _CASH = rf"(?:{_FUNDS}|payment|charge)"
@@ -36,16 +31,6 @@ _SHIPPED = (
     r"(?:sent|shipped|dispatched|mailed|posted|handed to the carrier|on (?:its|the|their) way|en route|in transit|"
     r"out for delivery)"
 )
-_SOMEBODY = (
-    r"(?:colleagues?|teammates?|humans?|person|people|agent|team|supervisor|manager|staff|representative|rep|specialist|someone|somebody|"
-    r"warehouse|department|operator|member|coworker|associate|"
-    r"support(?! (?:hours|page|number|e-?mail|article|centre|center|line)))"
-)
-_TOLD = (
-    r"(?:asked|called|notified|informed|contacted|alerted|told|handed|passed|transferred|forwarded|escalated|"
-    r"connected|referred|looped|assigned|flagged|brought|messaged|paged|pinged|requested|reported|routed|summoned|"
-    r"reached out|raised|put|let)"
-)
 _EDITED = (
     r"(?:updated|changed|corrected|modified|replaced|edited|amended|switched|fixed|saved|set|moved|adjusted|entered|"
     r"recorded|put)"
@@ -67,14 +52,6 @@ _ARRIVED = (
 _ONE_MORE = r"(?:another|second|new|fresh|replacement) (?:parcel|package|shipment|box|copy|one)"
 _NEW_ONE = r"(?:replacement|new (?:one|pair|item|unit|earphones|headphones|case))"
 _PICK_UP = r"(?:pick[- ]?up|collection|courier|collect)"
-_SHALL = (
-    r"(?:\b(?:i'll|i will|we'll|we will|let me|i'm going to|i am going to|we're going to|we are going to|i shall) "
-    r"(?:now |just |also |quickly |gladly |right away )?)"
-)
-_WILL_COME = (
-    r"(?:answer|reply|contact|reach|take over|get back|be with|join|call|follow up|handle|be in touch|respond|email|"
-    r"get in touch|write|help|assist|see to|take (?:it|this|care)|come)"
-)
 
 ENGLISH: Final = (
     # Money. “Submitted” says less than “on its way”, and that less than “paid”.
@@ -156,6 +133,19 @@ ENGLISH: Final = (
     form(REFUND, BEGUN, rf"{_I}(?:hit|pushed|pressed|clicked|tapped)\b{_E}{{0,20}}\bbutton\b"),
     form(REFUND, DONE, rf"\brefund\b{_E}{{0,12}}?(?:{_IS})?\b(?:cleared|went out|gone out)\b"),
     form(REFUND, DONE, r"\bconsider (?:it|that|this|them|your [a-z]{1,12}) (?:already )?(?:refunded|paid back)\b"),
+    form(
+        REFUND,
+        UNDER_WAY,
+        rf"(?:{_SUM}|\brefund\b|\bmoney\b){_E}{{0,20}}?{_IS}(?:released to your\b|left (?:us|our|here)\b)",
+    ),
+    form(REFUND, DONE, rf"\byour (?:bank|card|account)(?: now)? has (?:the |your )?(?:{_SUM}|refund|money)\b"),
+    form(REFUND, DONE, rf"\byou(?: now| already)? have (?:the |your |all )?(?:{_SUM}|money)\b{_E}{{0,8}}\bback\b"),
+    form(
+        REFUND,
+        DONE,
+        rf"{_I}(?:had|got) {_E}{{0,12}}(?:{_SUM}|money)\b{_E}{{0,10}}\b(?:returned|refunded|sent back|paid back)\b",
+    ),
+    form(REFUND, DONE, rf"{_I}(?:voided|reversed|cancell?ed) (?:the |your )?(?:payment|charge|transaction)\b"),
     # Goods that will not be sent.
     form(
         CANCEL,
@@ -191,11 +181,19 @@ ENGLISH: Final = (
         rf"\breturn label\b{_E}{{0,20}}?{_IS}(?:sent|emailed|mailed|created|ready|generated|issued|in your)\b",
     ),
     form(RETURN, BEGUN, r"\breturn label (?:sent|e-?mailed|mailed|created|issued|on its way)\b"),
+    form(
+        RETURN, BEGUN, rf"\blabel\b{_E}{{0,16}}?\breturn\b{_E}{{0,8}}?{_IS}(?:sent|e-?mailed|mailed|issued|created)\b"
+    ),
     form(RETURN, BEGUN, r"\bmarked as returned\b"),
     form(RETURN, BEGUN, rf"{_I}{_MADE}\b{_E}{{0,30}}\b{_PICK_UP}\b"),
     form(RETURN, BEGUN, rf"\b{_PICK_UP}\b{_E}{{0,30}}?{_IS}{_MADE}\b"),
     # Goods for goods.
     form(EXCHANGE, DONE, rf"\b{_NEW_ONE}\b{_E}{{0,30}}?{_IS}(?:being )?{_SHIPPED}"),
+    form(
+        EXCHANGE,
+        DONE,
+        rf"\b{_NEW_ONE}\b{_E}{{0,12}}?\b(?:left|went out)\b(?= (?:the|our|us|here|to|today|yesterday|this))",
+    ),
     form(EXCHANGE, DONE, rf"{_I}{_SHIPPED}\b{_E}{{0,25}}\b{_NEW_ONE}\b"),
     form(EXCHANGE, BEGUN, rf"(?:{_I}|{_IS})(?:marked as )?(?:exchanged|swapped|replaced)\b"),
     form(EXCHANGE, BEGUN, rf"{_I}{_MADE}\b{_E}{{0,40}}\b(?:exchange|swap|replacement)\b"),
@@ -247,112 +245,6 @@ ENGLISH: Final = (
         ADDRESS, DONE, rf"{_I}(?:updated|changed)\b{_E}{{0,10}}\bwhere\b|\border\b{_E}{{0,10}}\bnow (?:goes|ships) to\b"
     ),
     form(ADDRESS, DONE, rf"\bnow (?:goes|ships|going|being sent|sent|set|headed)\b{_E}{{0,20}}\bnew {_WHERE}\b"),
-    # Somebody of the shop.
-    form(HAND_OFF, BEGUN, rf"{_I}{_TOLD}\b{_E}{{0,50}}\b{_SOMEBODY}\b"),
-    form(
-        HAND_OFF,
-        BEGUN,
-        rf"\b(?:i'm|we're|i am|we are){_ADV} (?:passing|forwarding|escalating|notifying|flagging|sending|reporting) "
-        rf"(?:your|this|it|the|our)\b{_E}{{0,40}}\b{_SOMEBODY}\b",
-    ),
-    form(
-        HAND_OFF,
-        UNDER_WAY,
-        rf"\b(?:i'm|we're|i am|we are){_ADV} "
-        r"(?:asking|handing|passing|transferring|forwarding|escalating|connecting|getting|calling|bringing|putting|"
-        rf"notifying|routing|looping)\b{_E}{{0,50}}\b(?:{_SOMEBODY}|through)\b",
-    ),
-    form(HAND_OFF, UNDER_WAY, rf"\b(?:i'm|we're|i am|we are){_ADV} (?:transferring|connecting|handing) (?:you|this)\b"),
-    form(
-        HAND_OFF,
-        UNDER_WAY,
-        rf"\b{_SOMEBODY}\b{_E}{{0,25}}?{_IS}(?:being )?"
-        r"(?:brought in|put through|on (?:the|their) way|taking over|joining|joined|coming|here now|connected)\b",
-    ),
-    form(
-        HAND_OFF,
-        BEGUN,
-        rf"\b{_SOMEBODY}\b{_E}{{0,25}}?{_IS}(?:being )?"
-        rf"(?:{_TOLD}|on it|on the case|looking|handling|reviewing|aware|working on)\b",
-    ),
-    form(
-        HAND_OFF,
-        UNDER_WAY,
-        rf"\byou(?:'re| are|'ve| have)(?: been| being)?{_ADV} (?:transferred|connected|handed|passed|put through)\b",
-    ),
-    form(
-        HAND_OFF,
-        BEGUN,
-        rf"{_IS}(?:being )?(?:handed|passed|forwarded|escalated|transferred|referred|flagged|assigned|routed)\b"
-        rf"{_E}{{0,30}}\b{_SOMEBODY}\b",
-    ),
-    form(
-        HAND_OFF,
-        BEGUN,
-        rf"\b(?:hand-?off|transfer|escalation)\b{_E}{{0,20}}?{_IS}(?:done|complete|completed|under ?way|made)\b",
-    ),
-    form(
-        HAND_OFF,
-        UNDER_WAY,
-        rf"\b{_SOMEBODY}\b{_E}{{0,20}}?(?:\bwill\b|'ll\b|\bis going to\b) (?:\w{{1,12}} ){{0,2}}?{_WILL_COME}",
-        promise=True,
-    ),
-    # Who announces what they do now has not asked whether they may.
-    form(
-        HAND_OFF,
-        UNDER_WAY,
-        r"^\W{0,4}(?:(?:ok(?:ay)?|hold on|sure|one moment|alright|now|just) ?){0,2}"
-        rf"(?:connecting|transferring|handing|putting|getting|calling)\b{_E}{{0,30}}\b(?:{_SOMEBODY}|through)\b",
-        promise=True,
-    ),
-    form(
-        HAND_OFF,
-        BEGUN,
-        r"^\W{0,4}(?:(?:ok(?:ay)?|sure|alright|now|just) ?){0,2}"
-        rf"(?:passing|escalating|forwarding|asking|notifying|flagging)\b{_E}{{0,30}}\b{_SOMEBODY}\b",
-        promise=True,
-    ),
-    form(
-        HAND_OFF,
-        UNDER_WAY,
-        rf"{_SHALL}(?:(?:have|get|bring|call|fetch) (?:you )?(?:someone|somebody|"
-        rf"(?:an?|our|my|one of|the)\b{_E}{{0,30}}\b"
-        rf"{_SOMEBODY})|(?:transfer|connect|hand|put|loop) (?:you|this|it|your|in)\b{_E}{{0,30}}\b{_SOMEBODY})\b",
-        promise=True,
-    ),
-    form(HAND_OFF, UNDER_WAY, rf"{_SHALL}(?:transfer|connect|put) you\b(?: over| through|$)", promise=True),
-    form(
-        HAND_OFF,
-        BEGUN,
-        rf"{_SHALL}(?:ask(?! you)|let(?! you)|pass|forward|escalate|flag|notify|tell(?! you)|raise|"
-        rf"refer|alert|inform(?! you))\b"
-        rf"{_E}{{0,40}}\b{_SOMEBODY}\b",
-        promise=True,
-    ),
-    form(
-        HAND_OFF,
-        UNDER_WAY,
-        rf"(?:\byou (?:can|may|should|will) )?\bexpect (?:an?|to (?:get|receive|have) an?) {_E}{{0,10}}"
-        rf"\b(?:call|e-?mail|message|reply|answer|response)\b{_E}{{0,25}}\b{_SOMEBODY}\b",
-        promise=True,
-    ),
-    form(
-        HAND_OFF,
-        BEGUN,
-        rf"{_I}(?:flagged|marked|queued|raised|escalated|submitted)\b{_E}{{0,20}}\bfor (?:a )?(?:manual )?review\b",
-    ),
-    form(
-        HAND_OFF,
-        BEGUN,
-        rf"{_I}(?:opened|raised|created|filed|logged)\b{_E}{{0,8}}\b(?:ticket|case|report|request)\b{_E}{{0,20}}\b{_SOMEBODY}\b",
-    ),
-    form(
-        HAND_OFF,
-        UNDER_WAY,
-        r"\byou(?:'ll| will) (?:hear|be contacted|be helped|get an? (?:reply|answer)|be called)\b"
-        rf"{_E}{{0,15}}\b{_SOMEBODY}\b",
-        promise=True,
-    ),
     # Something for the trouble.
     form(
         COMPENSATION,
@@ -381,6 +273,7 @@ ENGLISH: Final = (
     form(
         COMPENSATION, UNDER_WAY, rf"\bgoodwill\b{_E}{{0,12}}{_I}(?:added|put|credited|given|sent)\b{_E}{{0,20}}{_SUM}"
     ),
+    form(COMPENSATION, UNDER_WAY, rf"\bhere(?:'s| is) (?:a|your)\b{_E}{{0,16}}\b{_GOODWILL}\b"),
     form(COMPENSATION, UNDER_WAY, rf"(?:{_I}|{_IS})compensated\b"),
     form(COMPENSATION, UNDER_WAY, rf"(?:{_I}|{_IS})(?:granted|awarded) (?:you )?{_SUM}"),
     form(COMPENSATION, UNDER_WAY, rf"{_IS}(?:agreed to|approved|granted)\b{_E}{{0,30}}\b{_GOODWILL}\b"),

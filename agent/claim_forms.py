@@ -2,7 +2,7 @@
 
 They are read by `agent/claims.py`, over text that `agent/claim_text.py` has smoothed: half width, lower case,
 Traditional characters. A pattern says what is claimed; whether the clause asserts it at all (and does not ask, deny,
-quote or look ahead) is for the guards. The patterns stand in `agent/claim_chinese.py`, `agent/claim_english.py` and,
+quote or look ahead) is for the guards. The patterns stand in `agent/claim_chinese.py`, `agent/claim_english*.py` and,
 for what is only said to come, `agent/claim_ahead.py`: what says less comes before what says more, for the first form of
 a kind that fits a clause counts.
 """

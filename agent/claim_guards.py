@@ -70,6 +70,8 @@ STEPS: Final = re.compile(
     r"(?:收到|檢查|審核|驗收)[^,]{0,6}(?:後|完)|"
     r"(?<!no need to )(?<!not have to )(?<!n't have to )\b(?:press|tap|click|confirm)\b(?!ed)|\b(?:once|after|when) "
 )
+# What comes then comes after the step that the sentence before names.
+THEN: Final = re.compile(r"^(?:and |only )?then\b|^(?:然後|接著|這樣|之後|就會)")
 DECLINED: Final = re.compile(
     r"拒絕|婉拒|(?:您|你)(?:剛才|剛剛|之前|已經?)?(?:按了?)?「?(?:取消|不要)|"
     r"\b(?:declin(?:ed|ing)|turned? down|chose not|did not go ahead|expired)\b"

@@ -15,6 +15,7 @@ from agent import claim_guards as guards
 from agent.claim_ahead import COMING
 from agent.claim_chinese import CHINESE
 from agent.claim_english import ENGLISH
+from agent.claim_english_people import ENGLISH_PEOPLE
 from agent.claim_forms import Form
 from agent.claim_goods import goods_named
 from agent.claim_text import Sentence, amounts_in, numbers_in, sentences_in, smoothed, without_buttons
@@ -38,7 +39,7 @@ from agent.models import Conversation
 from agent.states import Author
 from orders.money import currency_decimals
 
-FORMS: Final = (*CHINESE, *ENGLISH, *COMING)
+FORMS: Final = (*CHINESE, *ENGLISH, *ENGLISH_PEOPLE, *COMING)
 # Without one of these nothing is said that could be an amount of the claim.
 _WITH_AMOUNTS: Final = frozenset({REFUND, COMPENSATION})
 # What a card is put up for: “I have set it up for you to confirm” says no more than that.
@@ -151,7 +152,8 @@ class _Heard:
     def __init__(self, sentence: Sentence, before: Sentence | None, after: Sentence | None) -> None:
         beside = [clause for each in (sentence, after) if each for clause in each.clauses]
         earlier = before.clauses if before else ()
-        self.supposed = self.quoted = self._firmly = False
+        self.quoted = False
+        self.supposed = self._firmly = bool(guards.THEN.search(sentence.clauses[0]) and _any(guards.STEPS, earlier))
         self.words = " ".join(sentence.clauses)
         self.offered = _any(guards.OFFERS, earlier)
         self.taught = _any(guards.TEACHES, sentence.clauses)

@@ -17,6 +17,7 @@ from agent import claim_goods, claim_guards, claim_text, claims
 from agent.claim_forms import form
 from agent.claim_text import amounts_in, numbers_in
 from agent.claims import FORMS, claims_in
+from agent.deeds import Reach
 
 MODULES: Final = (claims, claim_guards, claim_text, claim_goods)
 # Runs of signs that nothing else of the pattern can begin in again, and the names of the shop's own goods.
@@ -63,7 +64,7 @@ def test_no_form_goes_on_for_ever() -> None:
 
 @pytest.mark.parametrize("pattern", [r"\d+", r"x(?:a|b\d*)", r"(?<!a)(?:(?=b*)c)", r"(?P<n>[\d,.]{1,})", r"a+?"])
 def test_a_pattern_that_goes_on_for_ever_is_noticed(pattern: str) -> None:
-    assert list(endless(_parser.parse(form("refund", claims.Reach.DONE, pattern).pattern.pattern)))
+    assert list(endless(_parser.parse(form("refund", Reach.DONE, pattern).pattern.pattern)))
 
 
 @pytest.mark.parametrize("digits", [12, 13, 16, 4000])
