@@ -114,11 +114,10 @@ _BY_CARDS: Final[Mapping[str, tuple[Kind, ...]]] = {
     CardKind.RESEND: (RESEND,),
     CardKind.ADDRESS: (ADDRESS,),
 }
-_BY_CALLS: Final[Mapping[str, tuple[Kind, ...]]] = {
-    REFUND_ITEMS.name: (REFUND, CANCEL),
-    CREATE_RETURN.name: (RETURN, REFUND, EXCHANGE),
-    RESEND_ITEMS.name: (RESEND,),
-    UPDATE_SHIPPING_ADDRESS.name: (ADDRESS,),
+_BY_CALLS: Final[Mapping[str, CardKind]] = {
+    REFUND_ITEMS.name: CardKind.REFUND,
+    RESEND_ITEMS.name: CardKind.RESEND,
+    UPDATE_SHIPPING_ADDRESS.name: CardKind.ADDRESS,
 }
 # A tool's name and its arguments.
 Call = tuple[str, Any]
@@ -178,8 +177,11 @@ def _made_true_by(name: str, arguments: Any) -> Iterator[Deed]:
         amount = arguments.get("compensation_ntd") if isinstance(arguments, dict) else None
         yield Deed(COMPENSATION, Reach.BEGUN, frozenset({amount} if isinstance(amount, int) else ()))
         yield Deed(HAND_OFF, Reach.BEGUN)
-    for kind in _BY_CALLS.get(name, ()):
-        yield Deed(kind, Reach.AHEAD)
+    elif name == CREATE_RETURN.name:
+        by_quote = isinstance(arguments, dict) and arguments.get("quote_id")
+        yield from (Deed(kind, Reach.AHEAD) for kind in _BY_CARDS[CardKind.RETURN if by_quote else CardKind.EXCHANGE])
+    elif name in _BY_CALLS:
+        yield from (Deed(kind, Reach.AHEAD) for kind in _BY_CARDS[_BY_CALLS[name]])
 
 
 def numbers_of(order: Order) -> frozenset[str]:
