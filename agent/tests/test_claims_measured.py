@@ -277,3 +277,12 @@ def test_there_are_as_many_sentences_as_were_asked_for() -> None:
         assert len({row["label"] for row in read}) == 8
     assert sum(counts.values()) >= 120
     assert 0.3 <= counts["claims_held_out.tsv"] / sum(counts.values()) <= 0.4
+
+
+@pytest.mark.parametrize(("file", "least"), [("claims_third_open.tsv", 500), ("claims_held_out_second.tsv", 40)])
+def test_half_of_the_later_sentences_are_innocent_and_in_both_languages(file: str, least: int) -> None:
+    read = labelled(file)
+    assert len(read) >= least
+    assert 0.4 <= sum(row["label"] == "none" for row in read) / len(read) <= 0.6
+    assert {row["language"] for row in read} == {"zh", "en"}
+    assert len({row["label"] for row in read}) == 8
