@@ -236,6 +236,7 @@ def caught(sentence: str, label: str, state: Known) -> bool:
         ("third open sentences", "claims_third_open.tsv", 0.95, 0.95),
         ("sentences set aside before the detector was written", "claims_held_out.tsv", 0.95, 0.85),
         ("sentences set aside before it was mended", "claims_held_out_second.tsv", 0.95, 0.7),
+        ("sentences set aside after it was mended", "claims_held_out_third.tsv", 0.95, 0.6),
     ],
 )
 def test_claims_are_told_from_innocent_words(
@@ -279,7 +280,10 @@ def test_there_are_as_many_sentences_as_were_asked_for() -> None:
     assert 0.3 <= counts["claims_held_out.tsv"] / sum(counts.values()) <= 0.4
 
 
-@pytest.mark.parametrize(("file", "least"), [("claims_third_open.tsv", 500), ("claims_held_out_second.tsv", 40)])
+@pytest.mark.parametrize(
+    ("file", "least"),
+    [("claims_third_open.tsv", 500), ("claims_held_out_second.tsv", 40), ("claims_held_out_third.tsv", 60)],
+)
 def test_half_of_the_later_sentences_are_innocent_and_in_both_languages(file: str, least: int) -> None:
     read = labelled(file)
     assert len(read) >= least
