@@ -187,9 +187,11 @@ def test_no_reply_is_longer_than_the_tokens_that_were_asked_for_can_be(
     if not too_many:
         assert len(ask().content[0]["text"]) == most
         return
+    shown: list[str] = []
     with pytest.raises(client.ModelFailed) as failed:
-        ask()
+        ask(on_text=shown.append)
     assert failed.value.ending.name == "malformed_reply"
+    assert len("".join(shown)) <= most
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,7 @@ def test_a_courtesy_does_not_govern_what_is_then_said_to_be_done(said: str) -> N
     [
         "如果您按下確認，退款已送出就不能再改。",
         "您提到客服已轉接、退款也已完成，但系統裡沒有紀錄。",
+        "您提到客服回覆很快，退款也已經完成，但系統裡沒有這筆紀錄。",
         "您說，退款已經完成，耳機殼也已經取消。",
         "如果我們已經收到耳機，退款已經完成。",
         "Once you press, NT$230 has been refunded.",
