@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from agent import cards
 from agent.models import Card, Conversation, ConversationEvent, CustomerMail, Message, ModelCall, ToolCall, Turn
 from agent.states import CardState, TurnState
-from agent.usage import cached_share, dollars
+from agent.usage import cached_share, cost_words, dollars
 from agent.words import ACTIONS, KINDS_OF_EVENT, MACHINES
 from orders.admin_links import NOTHING, admin_link, history_link, register_subject
 from orders.admin_pages import ReadOnlyAdmin, ReadOnlyInline, WordsFilter, with_code
@@ -157,7 +157,7 @@ class TurnAdmin(PartAdmin):
 
     @admin.display(description=_("cost"), ordering="cost_micro")
     def cost(self, turn: Turn) -> str:
-        return dollars(turn.cost_micro)
+        return cost_words(turn.cost_micro, [turn.model]) or dollars(0)
 
     @admin.display(description=_("from the cache"))
     def from_cache(self, turn: Turn) -> str:
@@ -303,7 +303,7 @@ class ModelCallAdmin(PartAdmin):
 
     @admin.display(description=_("cost"), ordering="cost_micro")
     def cost(self, call: ModelCall) -> str:
-        return dollars(call.cost_micro)
+        return cost_words(call.cost_micro, [call.model]) or dollars(0)
 
     @admin.display(description=_("from the cache"))
     def from_cache(self, call: ModelCall) -> str:
