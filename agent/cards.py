@@ -24,12 +24,12 @@ from orders.errors import Refusal
 from refunds import quotes
 from refunds.models import Refund, RefundQuote, Return
 from refunds.present import quote_as_dict, refund_as_dict, return_as_dict
-from refunds.states import QuoteState
+from refunds.states import EndedBecause, QuoteState
 
 SYSTEM = system_actor("cards")
 # Why an open card is over although nobody pressed it: kept with the card, and told in words of its own.
-WROTE_INSTEAD: Final = "wrote_instead"
-CLOSED: Final = "closed"
+WROTE_INSTEAD: Final = EndedBecause.WROTE_INSTEAD.value
+CLOSED: Final = EndedBecause.CLOSED.value
 # What a card without a quote would do is kept beside what it shows, and is nobody's to see.
 NOT_SHOWN = frozenset({"exchange_lines", "resend_lines", "address"})
 
@@ -139,9 +139,14 @@ def state_words(state: str, payload: Mapping[str, Any]) -> str:
 
     `payload`: the card's, or the data of its event.
     """
-    if state == CardState.DECLINED and payload.get("because") == WROTE_INSTEAD:
+    if because_they_wrote(state, payload):
         return translate("taken back")
     return str(dict(CardState.choices).get(state, state))
+
+
+def because_they_wrote(state: str, payload: Mapping[str, Any]) -> bool:
+    """Taken back, with nobody having said no, when the customer wrote something else."""
+    return state == CardState.DECLINED and payload.get("because") == WROTE_INSTEAD
 
 
 def require_open(card: Card) -> None:
@@ -149,11 +154,10 @@ def require_open(card: Card) -> None:
     if card.state == CardState.OPEN and card.expires_at > timezone.now():
         return
     shown = CardState.EXPIRED.label if card.state == CardState.OPEN else state_words(card.state, card.payload)
-    raise Refusal(
-        "card_closed",
-        translate("This card can no longer be confirmed (%(state)s).") % {"state": shown},
-        hint=translate("Write in the chat what you would like, and you get a new one."),
-    )
+    said = translate("This card can no longer be confirmed (%(state)s).") % {"state": shown}
+    if because_they_wrote(card.state, card.payload):
+        said = translate("You wrote something new meanwhile, so this card was taken back. Nothing was changed.")
+    raise Refusal("card_closed", said, hint=translate("Write in the chat what you would like, and you get a new one."))
 
 
 def close_card(

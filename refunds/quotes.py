@@ -15,7 +15,7 @@ from orders import audit, goods
 from orders.actors import Actor
 from orders.errors import Refusal
 from orders.models import Order
-from refunds import errors, unit_errors
+from refunds import errors, quote_errors, unit_errors
 from refunds.choices import LineChoice, describe, parse_choices
 from refunds.eligibility import REFUSED, UnitState
 from refunds.ending import computed, correlation_of, decline, end, supersede_open
@@ -209,15 +209,16 @@ def end_if_overtaken(*, quote_id: str, actor: Actor) -> bool:
 def why_not(quote: RefundQuote) -> Refusal:
     """Why a quote that is not open, or whose time is over, cannot be redeemed, and what to do instead."""
     if quote.state == QuoteState.DECLINED:
-        return errors.quote_declined()
+        because = quote.ended_because
+        return quote_errors.quote_taken_back(because) if quote.was_taken_back else quote_errors.quote_declined()
     if quote.state == QuoteState.REDEEMED:
-        return errors.quote_redeemed()
+        return quote_errors.quote_redeemed()
     if quote.state != QuoteState.SUPERSEDED:
-        return errors.quote_expired()
+        return quote_errors.quote_expired()
     if quote.ended_because == EndedBecause.ORDER_CHANGED:
         groups = unit_groups(quote.order, now=quote.created_at)
         return why_changed(quote, groups, picked_again(quote, groups))
-    return errors.quote_replaced()
+    return quote_errors.quote_replaced()
 
 
 def what_changed(quote: RefundQuote, groups: Sequence[UnitGroup]) -> Refusal | None:
