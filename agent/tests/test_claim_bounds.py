@@ -7,7 +7,7 @@ a worker for minutes. Nothing here is timed: that each repetition has a limit is
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from re import _constants, _parser  # type: ignore[attr-defined]
+from re import _constants, _parser
 from types import ModuleType
 from typing import Any, Final
 
