@@ -71,7 +71,7 @@ def _attempt(lease: Lease, deadline: float, request: Request) -> ModelFailed | b
         return failure
     finally:
         # Whatever was the matter, also that the turn is no longer ours: half a reply may not stay on the page.
-        draft.drop_unless_kept()
+        draft.close()
 
 
 def _recover(lease: Lease, failure: ModelFailed, attempts: Attempts, deadline: float) -> float | None:
@@ -133,6 +133,7 @@ def begin(conversation: Conversation, turn: Turn, *, again: bool = False, lenien
         conversation=conversation,
         messages=repaired(without_thinking(messages)) if lenient else messages,
         heard=history.newest_message(conversation),
+        told=conversation.last_event,
         call=model_calls.begin(conversation, turn, again=again),
     )
 

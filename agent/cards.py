@@ -13,7 +13,7 @@ from django.http import Http404
 from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 
-from agent import calls, events, history, mails, turns
+from agent import calls, events, history, mails, plain, turns
 from agent.models import Card, Conversation, ToolCall
 from agent.states import CardKind, CardState, ConversationState, ToolCallState, TurnState
 from agent.tools.base import CardSpec
@@ -279,11 +279,17 @@ def decline_open(conversation: Conversation, *, actor: Actor, why: str) -> None:
     No button was pressed: the state is that of a declined card, and what is kept beside it says how that came about.
     A quote that was pressed at the same moment stays pressed: its card is left to `catch_up`.
     """
+    if not plain.row(_ANY_OPEN, conversation.pk, CardState.OPEN.value):
+        return
     for card in conversation.cards.filter(state=CardState.OPEN):
         if card.quote_id and not quotes.decline(quote_id=card.quote_id, actor=actor, because=WROTE_INSTEAD):
             continue
         result = {"status": "declined", "because": why}
         end_card(conversation, card, state=CardState.DECLINED, actor=actor, result=result, because=WROTE_INSTEAD)
+
+
+# Asked with every message.
+_ANY_OPEN = "select 1 from agent_card where conversation_id = %s and state = %s limit 1"
 
 
 def withdraw_open(conversation: Conversation, *, actor: Actor) -> None:

@@ -14,7 +14,7 @@ from django.conf import settings
 
 from agent import ears, stream
 from agent.ears import Entry, Place
-from agent.events import DESK_KEY
+from agent.events import DESK
 
 log = structlog.get_logger(__name__)
 # One answer to many events of the same moment.
@@ -24,7 +24,7 @@ WITHOUT_REDIS_SECONDS = 5
 
 def news(entries: list[Entry]) -> bytes:
     """Which conversations; none where that is not known."""
-    numbers = sorted({int(fields["conversation"]) for _, fields in entries})
+    numbers = sorted({int(entry[DESK]) for entry in entries})
     return stream.frame("news", json.dumps({"conversations": numbers}))
 
 
@@ -43,13 +43,12 @@ async def follow(*, may_stay: Callable[[], Awaitable[bool]]) -> AsyncIterator[by
                         return
                 try:
                     if place is None:
-                        known = await ear.so_far(DESK_KEY)
-                        place = await ear.join(DESK_KEY, known[-1][0] if known else ears.BEGINNING)
+                        place, _ = await ear.join(DESK)
                     entries = await place.next(stream.LOOK_SECONDS)
                 except ears.BROKEN as error:
                     log.info("stream.without_redis", error=str(error))
                     if place is not None:
-                        ear.leave(DESK_KEY, place)
+                        ear.leave(DESK, place)
                         place = None
                     yield news([])
                     await asyncio.sleep(WITHOUT_REDIS_SECONDS)
@@ -58,4 +57,4 @@ async def follow(*, may_stay: Callable[[], Awaitable[bool]]) -> AsyncIterator[by
                 await asyncio.sleep(GATHER_SECONDS)
         finally:
             if place is not None:
-                ear.leave(DESK_KEY, place)
+                ear.leave(DESK, place)

@@ -2,6 +2,9 @@
 
 import time
 from dataclasses import dataclass
+from typing import Any
+
+import redis
 
 from agent import events
 from agent.models import Conversation
@@ -30,6 +33,7 @@ class Draft:
     first_at: float | None = None
     kept: bool = False
     pieces: int = 0
+    _line: "redis.Redis | None" = None
 
     def add(self, piece: str) -> None:
         self.first_at = self.first_at or time.time()
@@ -41,7 +45,7 @@ class Draft:
         if self.waiting:
             data = {"draft": self.key, "offset": self.shown, "text": self.waiting}
             self.shown_at, self.offered = time.monotonic(), True
-            if not events.tell_now(self.conversation, "delta", data):
+            if not self._tell("delta", data):
                 # Whether it got there is not known: the next piece begins with this one; pages skip what they have.
                 return
             reached("words_shown")
@@ -54,6 +58,17 @@ class Draft:
         if self.pieces > 1:
             time.sleep(max(self.shown_at + DUE_SECONDS - time.monotonic(), 0))
 
-    def drop_unless_kept(self) -> None:
+    def close(self) -> None:
+        """What was shown and not kept may not stay on the page."""
         if self.offered and not self.kept:
-            events.tell_now(self.conversation, "draft_dropped", {"draft": self.key})
+            self._tell("draft_dropped", {"draft": self.key})
+        if self._line is not None:
+            self._line.close()
+
+    def _tell(self, kind: str, data: dict[str, Any]) -> bool:
+        return events.tell_now(self.conversation, kind, data, by=self._client)
+
+    def _client(self) -> "redis.Redis":
+        """One connection while the draft lasts: to get hold of one for every piece costs more than the piece."""
+        self._line = self._line or events.carrier().client()  # type: ignore[no-untyped-call]
+        return self._line

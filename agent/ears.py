@@ -1,12 +1,11 @@
-"""The web process's one ear at Redis: it reads the streams of all open pages over one connection and hands them out.
+"""The web process's one ear at Redis: it reads what is told of all conversations, and gives each open page its own.
 
-A connection and a wait of its own for every page would cost more than everything else a page does. Pages stand where
-they stand: each has its own cursor, and leaves out what it has. When Redis breaks, every page is told, looks at the
-database, and comes back.
+One read names one stream, however many pages are open: to name a stream for each of them cost more than everything
+else that a page does. What has been told lately is remembered here, so that a page that comes in the middle of a reply
+is given its beginning. When Redis breaks, every page is told, looks at the database, and comes back.
 """
 
 import asyncio
-import secrets
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
@@ -15,20 +14,20 @@ from weakref import WeakKeyDictionary
 
 import redis.asyncio
 import redis.exceptions
+from django.conf import settings
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-# Between two reads the next pieces gather, so that one answer brings those of many pages: a read names the streams of
-# all of them, and its cost grows with their number. Nobody notices so short a wait.
+from agent.events import DESK, KEPT_IN_REDIS, TOLD_KEY
+
+# Between two reads the next pieces gather, so that one answer brings those of many pages. Nobody notices that wait.
 GATHER_SECONDS_PER_PAGE = 0.0005
-LONGEST_GATHERING = 0.05
-AT_ONCE = 500
+LONGEST_GATHERING = 0.04
+AT_ONCE = 1000
 SLACK_SECONDS = 3
-WAKING_SECONDS = 60
-CONNECTIONS_FOR_ASKING = 8
 MOST_WAITING = 5000
-BEGINNING = "0-0"
-Entry = tuple[str, dict[str, str]]
+LONGEST_TICK = 1.0
+Entry = dict[str, str]
 BROKEN = (redis.exceptions.RedisError, TimeoutError, OSError)
 T = TypeVar("T")
 
@@ -42,55 +41,66 @@ async def in_time(answer: Awaitable[T], seconds: float) -> T:
         return await answer
 
 
-def _order(entry_id: str) -> tuple[int, int]:
-    milliseconds, _, number = entry_id.partition("-")
-    return int(milliseconds), int(number)
-
-
-def _decoded(rows: Any) -> list[Entry]:
-    return [
-        (entry_id.decode(), {name.decode(): value.decode() for name, value in fields.items()})
-        for entry_id, fields in rows
-    ]
-
-
 class Place:
-    """One page's place at a stream: what has come for it since `cursor`, or why nothing comes any more."""
+    """One page's place at the ear: what has come for it since it was there, or why nothing comes any more."""
 
-    def __init__(self, cursor: str) -> None:
-        self.cursor = cursor
-        self._waiting: deque[Entry] = deque()
-        self._something = asyncio.Event()
+    def __init__(self) -> None:
+        self._waiting: list[Entry] = []
         self._broken: BaseException | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._until = 0.0
 
     async def next(self, seconds: float) -> list[Entry]:
-        """What has come, at the latest after `seconds`. Raises what has broken the ear."""
-        try:
-            await in_time(self._something.wait(), seconds)
-        except TimeoutError:
-            return []
+        """What has come; nothing when the ear finds that `seconds` have passed. Raises what has broken the ear."""
+        if not self._waiting and not self._broken:
+            loop = asyncio.get_running_loop()
+            self._waiter, self._until = loop.create_future(), loop.time() + seconds
+            await self._waiter
         if self._broken:
             raise self._broken
-        self._something.clear()
-        taken = list(self._waiting)
-        self._waiting.clear()
+        taken, self._waiting = self._waiting, []
         return taken
 
-    def put(self, entries: list[Entry]) -> None:
-        at = _order(self.cursor)
-        fresh = [entry for entry in entries if _order(entry[0]) > at]
-        if not fresh:
-            return
-        self.cursor = fresh[-1][0]
-        self._waiting.extend(fresh)
-        self._something.set()
+    def put(self, entry: Entry) -> None:
+        self._waiting.append(entry)
+        self._wake()
         if len(self._waiting) > MOST_WAITING:
             self.end(TimeoutError("the page does not read what comes for it"))
 
     def end(self, error: BaseException) -> None:
         self._waiting.clear()
         self._broken = error
-        self._something.set()
+        self._wake()
+
+    def look(self, now: float) -> None:
+        """Wake a page that has waited long enough for nothing."""
+        if now >= self._until:
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+
+class Memory:
+    """What was told lately, by page, the oldest first to go: as much of it as Redis keeps."""
+
+    def __init__(self, most: int = KEPT_IN_REDIS) -> None:
+        self._most = most
+        self._of: dict[str, deque[Entry]] = {}
+        self._in_turn: deque[str] = deque()
+
+    def add(self, page: str, entry: Entry) -> None:
+        self._of.setdefault(page, deque()).append(entry)
+        self._in_turn.append(page)
+        if len(self._in_turn) > self._most:
+            oldest = self._in_turn.popleft()
+            self._of[oldest].popleft()
+            if not self._of[oldest]:
+                del self._of[oldest]
+
+    def of(self, page: str) -> list[Entry]:
+        return list(self._of.get(page, ()))
 
 
 class Ear:
@@ -98,92 +108,95 @@ class Ear:
 
     def __init__(self, url: str, look_seconds: float) -> None:
         self._look_seconds = look_seconds
-        once = Retry(NoBackoff(), 0)
-        self._reading = redis.asyncio.Redis.from_url(url, socket_timeout=None, socket_connect_timeout=1, retry=once)
-        pool = redis.asyncio.BlockingConnectionPool.from_url(
-            url, max_connections=CONNECTIONS_FOR_ASKING, timeout=None, socket_connect_timeout=1, retry=once
+        self._redis = redis.asyncio.Redis.from_url(
+            url, decode_responses=True, socket_timeout=None, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
         )
-        self._asking = redis.asyncio.Redis.from_pool(pool)
         self._places: dict[str, set[Place]] = {}
-        # A stream that only wakes the reader, so that a page that comes does not wait for the end of a read.
-        self._bell = f"refund-desk:ear:{secrets.token_hex(8)}"
-        self._cursors: dict[str, str] = {self._bell: BEGINNING}
+        self._lately = Memory()
         self._reader: asyncio.Task[None] | None = None
+        self._clock: asyncio.Task[None] | None = None
+        self._caught_up: asyncio.Future[None] | None = None
         self.pages = 0
 
-    async def so_far(self, key: str) -> list[Entry]:
-        """All that Redis still has of a stream. Raises one of `BROKEN`."""
-        return _decoded(await in_time(self._asking.xrange(key), self._look_seconds + SLACK_SECONDS))
+    async def join(self, page: str) -> tuple[Place, list[Entry]]:
+        """A place that gets everything from now on, and what was told before. Raises one of `BROKEN`."""
+        if self._reader is None or self._caught_up is None or self._reader.done():
+            self._caught_up = asyncio.get_running_loop().create_future()
+            self._reader = asyncio.ensure_future(self._read(self._caught_up))
+        self._clock = self._clock or asyncio.ensure_future(self._tick())
+        await asyncio.shield(self._caught_up)
+        place = Place()
+        self._places.setdefault(page, set()).add(place)
+        return place, self._lately.of(page)
 
-    async def join(self, key: str, cursor: str) -> Place:
-        """A place that gets everything after `cursor`. Raises one of `BROKEN`."""
-        place = Place(cursor)
-        self._places.setdefault(key, set()).add(place)
-        at = self._cursors.get(key, cursor)
-        # Another page may be further on already: what lies between is read once more, and left out by whoever has it.
-        self._cursors[key] = min(at, cursor, key=_order)
-        try:
-            if self._reader is None or self._reader.done():
-                self._reader = asyncio.ensure_future(self._read())
-            elif at != self._cursors[key] or len(self._places[key]) == 1:
-                await in_time(self._ring(), self._look_seconds + SLACK_SECONDS)
-        except BaseException:
-            self.leave(key, place)
-            raise
-        return place
-
-    def leave(self, key: str, place: Place) -> None:
-        places = self._places.get(key, set())
+    def leave(self, page: str, place: Place) -> None:
+        places = self._places.get(page, set())
         places.discard(place)
         if not places:
-            self._places.pop(key, None)
-            self._cursors.pop(key, None)
+            self._places.pop(page, None)
 
     async def close(self) -> None:
-        if self._reader is not None:
-            self._reader.cancel()
-            await asyncio.gather(self._reader, return_exceptions=True)
-        await self._reading.aclose()
-        await self._asking.aclose()
-        await self._asking.connection_pool.aclose()
+        tasks = [task for task in (self._reader, self._clock) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._redis.aclose()
 
-    async def _ring(self) -> None:
-        async with self._asking.pipeline(transaction=False) as pipe:
-            pipe.xadd(self._bell, {"wake": "up"}, maxlen=1)
-            pipe.expire(self._bell, WAKING_SECONDS)
-            await pipe.execute()
-
-    async def _read(self) -> None:
-        try:
-            while True:
-                asked = dict(self._cursors)
-                self._hand_out(asked, await self._answer(asked))
-                await asyncio.sleep(min(self.pages * GATHER_SECONDS_PER_PAGE, LONGEST_GATHERING))
-        except Exception as error:
-            # Whatever it was: pages that wait for a reader that is gone would hear nothing any more.
+    async def _tick(self) -> None:
+        """One clock for the waits of all pages: to set one for every piece costs more than the piece."""
+        while True:
+            await asyncio.sleep(min(self._look_seconds / 10, LONGEST_TICK))
+            now = asyncio.get_running_loop().time()
             for places in self._places.values():
                 for place in places:
-                    place.end(ConnectionError(str(error)))
+                    place.look(now)
 
-    async def _answer(self, asked: dict[str, str]) -> dict[str, list[Entry]]:
-        streams: dict[Any, Any] = dict(asked)
-        waiting = self._reading.xread(streams, count=AT_ONCE, block=max(int(self._look_seconds * 1000), 1))
-        answer: Any = await in_time(waiting, self._look_seconds + SLACK_SECONDS)
+    async def _read(self, caught_up: "asyncio.Future[None]") -> None:
+        """First what Redis still has of the time that a reply takes, then whatever comes."""
+        self._lately = Memory()
+        try:
+            cursor = await self._a_turn_ago()
+            while True:
+                found = await self._answer(cursor, wait=caught_up.done())
+                for number, entry in found:
+                    self._hand_out(entry)
+                    cursor = number
+                if len(found) < AT_ONCE:
+                    if not caught_up.done():
+                        caught_up.set_result(None)
+                    await asyncio.sleep(min(self.pages * GATHER_SECONDS_PER_PAGE, LONGEST_GATHERING))
+        except Exception as error:
+            # Whatever it was: pages that wait for a reader that is gone would hear nothing any more.
+            broken = ConnectionError(str(error))
+            if not caught_up.done():
+                caught_up.set_exception(broken)
+            for places in self._places.values():
+                for place in places:
+                    place.end(broken)
+
+    async def _a_turn_ago(self) -> str:
+        """A place in the stream, by the clock that numbers it: no reply that is being written was begun before."""
+        seconds, _ = await in_time(self._redis.time(), self._look_seconds + SLACK_SECONDS)
+        return f"{max(int(seconds) - settings.AGENT_MAX_TURN_SECONDS, 0)}000-0"
+
+    async def _answer(self, cursor: str, *, wait: bool) -> list[tuple[str, Entry]]:
+        block = max(int(self._look_seconds * 1000), 1) if wait else None
+        asked = self._redis.xread({TOLD_KEY: cursor}, count=AT_ONCE, block=block)
+        answer: Any = await in_time(asked, self._look_seconds + SLACK_SECONDS)
         if not answer:
-            return {}
+            return []
         # A list of pairs, or a dict of lists, by protocol version.
-        rows = {key: found[0] for key, found in answer.items()} if isinstance(answer, dict) else dict(answer)
-        return {key.decode(): _decoded(found) for key, found in rows.items()}
+        found: list[tuple[str, Entry]] = answer[TOLD_KEY][0] if isinstance(answer, dict) else answer[0][1]
+        return found
 
-    def _hand_out(self, asked: dict[str, str], answer: dict[str, list[Entry]]) -> None:
-        for key, entries in answer.items():
-            # A page has joined further back meanwhile: the next read begins there, so that nobody gets them in
-            # the wrong order.
-            if self._cursors.get(key) != asked[key]:
-                continue
-            self._cursors[key] = entries[-1][0]
-            for place in list(self._places.get(key, ())):
-                place.put(entries)
+    def _hand_out(self, entry: Entry) -> None:
+        if page := entry.get("page"):
+            self._lately.add(page, entry)
+            for place in self._places.get(page, ()):
+                place.put(entry)
+        if DESK in entry:
+            for place in self._places.get(DESK, ()):
+                place.put(entry)
 
 
 _ears: "WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Ear]]" = WeakKeyDictionary()

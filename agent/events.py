@@ -2,11 +2,12 @@
 
 Durable events are rows, numbered per conversation under the conversation's row lock, so that numbers are committed in
 order and without gaps. Redis only carries them to open pages faster, together with ephemeral events (pieces of a text
-that is still being written) which nobody needs once the message is there.
+that is still being written) which nobody needs once the message is there. All go into one stream, which every web
+process reads for all its pages (`agent/ears.py`).
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -15,6 +16,7 @@ import redis
 import structlog
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 from redis.backoff import NoBackoff
@@ -25,13 +27,15 @@ from agent.save_points import reached
 from orders.models import AuditEvent
 
 log = structlog.get_logger(__name__)
-KEPT_IN_REDIS = 2000
+TOLD_KEY = "refund-desk:told"
+# Far more than a web process is ever behind, and no more than an hour of it: what was said stands in the database.
+KEPT_IN_REDIS = 20_000
+KEPT_SECONDS = 3600
 # What the inbox of staff hears: which conversations have something new, and nothing of what.
-DESK_KEY = "refund-desk:desk"
-KEPT_FOR_DESK = 200
+DESK = "desk"
 TOLD_TO_DESK = frozenset({"message", "card", "status", "turn", "conversation"})
-STREAM_LIFE_SECONDS = 24 * 3600
-CONNECTIONS = 32
+# One for every thread of a worker that shows a reply, and some more.
+CONNECTIONS = 300
 
 
 def carrier() -> "redis.Redis":
@@ -43,16 +47,16 @@ def carrier() -> "redis.Redis":
 def _client(url: str) -> "redis.Redis":
     # One more try for a connection that a restart has cut; a Redis that is away may not keep a customer waiting.
     retry = Retry(NoBackoff(), 1)
-    # A worker has more threads than connections: one that finds none free waits for one, and loses nothing.
+    # Whoever finds none free waits for one, and loses nothing.
     pool = redis.BlockingConnectionPool.from_url(
         url, max_connections=CONNECTIONS, timeout=2, socket_timeout=2, socket_connect_timeout=1, retry=retry
     )
     return redis.Redis.from_pool(pool)
 
 
-def stream_key(order_id: int, customer_id: int) -> str:
+def page_key(order_id: int, customer_id: int) -> str:
     """Pages listen per order and customer: the next conversation then needs no new connection."""
-    return f"refund-desk:chat:{order_id}:{customer_id}"
+    return f"{order_id}:{customer_id}"
 
 
 @contextmanager
@@ -73,7 +77,12 @@ def writing(conversation_id: int, save: str = "") -> Iterator[Conversation]:
     `save` is its name in `agent/save_points.py`.
     """
     with transaction.atomic(), saving(save):
-        yield Conversation.objects.select_for_update(no_key=True).get(pk=conversation_id)
+        yield locked().get(pk=conversation_id)
+
+
+def locked() -> QuerySet[Conversation]:
+    """Conversations whose rows this transaction holds from then on, and no other rows with them."""
+    return Conversation.objects.select_for_update(of=("self",), no_key=True)
 
 
 def add(
@@ -83,18 +92,23 @@ def add(
 
     `tells` is the move it tells of: a second event for the same move is refused by the database.
     """
-    told = dict(data)
+    content = dict(data)
     with connection.cursor() as cursor:
-        values: list[Any] = [conversation.pk, kind, Jsonb(told), tells.pk if tells else None, timezone.now()]
+        values: list[Any] = [conversation.pk, kind, Jsonb(content), tells.pk if tells else None, timezone.now()]
         cursor.execute(_NEXT_EVENT, values)
         number, pk = cursor.fetchone()
     conversation.last_event = number
-    event = ConversationEvent(pk=pk, conversation=conversation, number=number, kind=kind, data=told, tells=tells)
-    key = stream_key(conversation.order_id, conversation.customer_id)
-    fields = {"kind": kind, "id": event_id(event), "data": json.dumps(told, ensure_ascii=False)}
-    desk = conversation.pk if kind in TOLD_TO_DESK else None
-    transaction.on_commit(lambda: _publish(key, fields, durable=True, desk=desk))
+    event = ConversationEvent(pk=pk, conversation=conversation, number=number, kind=kind, data=content, tells=tells)
+    told = _for_page(conversation, kind, content) | {"id": event_id(event)}
+    if kind in TOLD_TO_DESK:
+        told[DESK] = str(conversation.pk)
+    transaction.on_commit(lambda: _publish(told))
     return event
+
+
+def _for_page(conversation: Conversation, kind: str, data: Mapping[str, Any]) -> dict[str, str]:
+    page = page_key(conversation.order_id, conversation.customer_id)
+    return {"page": page, "kind": kind, "data": json.dumps(data, ensure_ascii=False)}
 
 
 # In one statement, because a turn tells of several things: to count, to read the count and to insert were three.
@@ -106,18 +120,19 @@ returning number, id
 """
 
 
-def tell_now(conversation: Conversation, kind: str, data: Mapping[str, Any]) -> bool:
+def tell_now(
+    conversation: Conversation, kind: str, data: Mapping[str, Any], *, by: Callable[[], "redis.Redis"] = carrier
+) -> bool:
     """Publish an ephemeral event (draft, delta, draft_dropped). A page that misses it gets the message later.
 
-    False: Redis did not take it.
+    False: Redis did not take it. `by` gives the client.
     """
-    key = stream_key(conversation.order_id, conversation.customer_id)
-    return _publish(key, {"kind": kind, "data": json.dumps(dict(data), ensure_ascii=False)})
+    return _publish(_for_page(conversation, kind, data), by)
 
 
 def tell_desk(conversation_id: int) -> None:
     """Tell the inbox of staff, and no customer, that something about the conversation is new. On commit."""
-    transaction.on_commit(lambda: _publish_to_desk(conversation_id))
+    transaction.on_commit(lambda: _publish({DESK: str(conversation_id)}))
 
 
 def event_id(event: ConversationEvent) -> str:
@@ -125,34 +140,21 @@ def event_id(event: ConversationEvent) -> str:
     return f"{event.conversation_id}-{event.number}"
 
 
-def _for_desk(conversation_id: int) -> tuple[str | int, ...]:
-    return ("XADD", DESK_KEY, "MAXLEN", "~", KEPT_FOR_DESK, "*", "conversation", conversation_id)
-
-
-def _publish_to_desk(conversation_id: int) -> None:
+def _publish(told: dict[str, str], by: Callable[[], "redis.Redis"] = carrier) -> bool:
+    fields = [part for field in told.items() for part in field]
     try:
-        carrier().execute_command(*_for_desk(conversation_id))  # type: ignore[no-untyped-call]
-    except redis.RedisError as error:
-        # An inbox that hears nothing asks again by itself.
-        log.warning("event.not_published", stream=DESK_KEY, error=str(error))
-
-
-def _publish(key: str, fields: dict[str, str], *, durable: bool = False, desk: int | None = None) -> bool:
-    """A durable event also gives the stream another day. Pieces need not: durable events come before and after."""
-    entry = [part for field in fields.items() for part in field]
-    command = ("XADD", key, "MAXLEN", "~", KEPT_IN_REDIS, "*", *entry)
-    try:
-        if not durable:
-            carrier().execute_command(*command)  # type: ignore[no-untyped-call]
-            return True
-        with carrier().pipeline(transaction=False) as pipe:
-            pipe.execute_command(*command)  # type: ignore[no-untyped-call]
-            pipe.expire(key, STREAM_LIFE_SECONDS)
-            if desk is not None:
-                pipe.execute_command(*_for_desk(desk))  # type: ignore[no-untyped-call]
-            pipe.execute()
-        return True
+        by().execute_command("XADD", TOLD_KEY, "MAXLEN", "~", KEPT_IN_REDIS, "*", *fields)  # type: ignore[no-untyped-call]
     except redis.RedisError as error:
         # Pages poll the database while Redis is away: a durable event arrives late, never not at all.
-        log.warning("event.not_published", stream=key, kind=fields["kind"], error=str(error))
+        log.warning("event.not_published", kind=told.get("kind", DESK), error=str(error))
         return False
+    return True
+
+
+def forget_old() -> None:
+    """Take out of Redis what was told an hour ago: it keeps no conversations. The sweeper does it every round."""
+    try:
+        seconds, _ = carrier().time()
+        carrier().xtrim(TOLD_KEY, minid=f"{seconds - KEPT_SECONDS}000-0", approximate=False)
+    except redis.RedisError as error:
+        log.warning("event.not_forgotten", error=str(error))

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 from django.db.models import Q
 
+from agent import plain
 from agent.models import Conversation, CopilotCall, Message, ToolCall
 from agent.repair import History, no_answer, repaired
 from agent.states import Author, ToolCallState
@@ -53,7 +54,9 @@ def spoken(conversation: Conversation, *, since: int) -> History:
 def rows(conversation: Conversation, *, since: int = 0, until: int | None = None) -> list[Message]:
     """The messages that stand between two places, in the order in which they are told: see `_place`."""
     agents = Q(author=Author.AGENT)
-    found = conversation.messages.filter(agents & Q(heard__gte=since) | ~agents & Q(pk__gte=since))
+    found = conversation.messages.all()
+    if since:
+        found = found.filter(agents & Q(heard__gte=since) | ~agents & Q(pk__gte=since))
     if until is not None:
         found = found.filter(agents & Q(heard__lt=until) | ~agents & Q(pk__lt=until))
     return sorted(found, key=_place)
@@ -83,8 +86,8 @@ def next_step(conversation: Conversation) -> NextStep:
 
 def unheard(conversation: Conversation, last: Message | None) -> bool:
     """Has the customer said something that the agent's last message could not know of?"""
-    said = conversation.messages.filter(author=Author.CUSTOMER)
-    return said.filter(pk__gt=last.heard).exists() if last else said.exists()
+    _, newest_said = _newest(conversation)
+    return newest_said > (last.heard if last else 0)
 
 
 def written_since(conversation: Conversation, heard: int) -> list[Message]:
@@ -106,7 +109,20 @@ def newest_reply(conversation: Conversation) -> Message | None:
 
 def newest_message(conversation: Conversation) -> int:
     """The number of the newest message, 0 if there is none."""
-    return conversation.messages.order_by("-id").values_list("pk", flat=True).first() or 0
+    newest, _ = _newest(conversation)
+    return newest
+
+
+def _newest(conversation: Conversation) -> tuple[int, int]:
+    """The numbers of the newest message and of the newest that the customer wrote; 0 where there is none."""
+    newest, newest_said = plain.row(_NEWEST, Author.CUSTOMER.value, conversation.pk) or (0, 0)
+    return newest, newest_said
+
+
+_NEWEST = """
+select coalesce(max(id), 0), coalesce(max(id) filter (where author = %s), 0)
+from agent_message where conversation_id = %s
+"""
 
 
 def _place(message: Message) -> tuple[int, bool, int]:

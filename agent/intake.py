@@ -105,8 +105,7 @@ def talking(
 
 
 def _open_one(order: Order, customer: Customer) -> Conversation | None:
-    rows = Conversation.objects.select_for_update(no_key=True)
-    return rows.filter(order=order, customer=customer, state=ConversationState.OPEN).first()
+    return events.locked().filter(order=order, customer=customer, state=ConversationState.OPEN).first()
 
 
 def _new_one(order: Order, customer: Customer, language: str, actor: Actor) -> Conversation | None:

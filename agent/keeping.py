@@ -26,7 +26,8 @@ def keep(lease: Lease, reply: client.Reply, draft: Draft, request: Request) -> E
         model_calls.finish(request.call, reply, draft)
         if conversation.owner_id or conversation.state == ConversationState.CLOSED:
             return False
-        news = history.written_since(conversation, request.heard)
+        # Whatever is written, pages are told of it: without a new event there is nothing to read.
+        news = history.written_since(conversation, request.heard) if conversation.last_event > request.told else []
         if any(map(history.is_bad_news, news)):
             # The page reads of a refusal already: words that know nothing of it may not be the last. It is said anew.
             return False

@@ -7,14 +7,14 @@ where they come in (`agent/intake.py`). Costs are those of the shop's bill for t
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
-from typing import Any
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count, Max, Q, Sum
+from django.db.models import Max, Q
 from django.utils import timezone
 from django.utils.translation import gettext as translate
 
+from agent import plain
 from agent.history import NextStep
 from agent.models import Conversation, ModelCall, ToolCall, Turn
 from agent.states import Author, TurnState
@@ -151,15 +151,18 @@ def _minutes_of_a_turn() -> int:
 
 def _totals(conversation: Conversation) -> dict[str, int]:
     """Turns in which the model has cost something, and micro-dollars: of the conversation, and of the last 24 hours."""
-    here, today = Q(conversation=conversation), Q(queued_at__gt=timezone.now() - DAY)
-    rows = Turn.objects.filter(here | today, conversation__customer=conversation.customer_id)
-    found: dict[str, Any] = rows.aggregate(
-        turns=Count("pk", filter=here & HAS_COST),
-        spent=Sum("cost_micro", filter=here),
-        day_turns=Count("pk", filter=today & HAS_COST),
-        day_spent=Sum("cost_micro", filter=today),
-    )
-    return {name: value or 0 for name, value in found.items()}
+    found = plain.row(_TOTALS, conversation.pk, timezone.now() - DAY, conversation.customer_id) or ()
+    return dict(zip(("turns", "spent", "day_turns", "day_spent"), found, strict=True))
+
+
+_TOTALS = """
+select count(*) filter (where here and has_cost), coalesce(sum(cost_micro) filter (where here), 0)::bigint,
+       count(*) filter (where today and has_cost), coalesce(sum(cost_micro) filter (where today), 0)::bigint
+from (
+  select conversation_id = %s as here, queued_at > %s as today, steps > 0 or cost_micro > 0 as has_cost, cost_micro
+  from agent_turn turn join agent_conversation talk on talk.id = turn.conversation_id where talk.customer_id = %s
+) turns where here or today
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ talks.
 """
 
 import time
+from contextlib import AbstractContextManager
 from typing import Final
 
 import structlog
@@ -15,7 +16,7 @@ from django.db import InterfaceError, OperationalError
 from agent import asking, cards, client, history, limits, stopping, turns
 from agent.farewells import end_in_words, fail
 from agent.model_calls import Request
-from agent.models import Conversation, ToolCall
+from agent.models import Conversation, ToolCall, Turn
 from agent.states import ToolCallState, TurnState
 from agent.tools import executor
 from agent.turns import Lease, LeaseLost, holding
@@ -23,6 +24,8 @@ from orders.actors import system_actor
 
 log = structlog.get_logger(__name__)
 SECONDS_AFTER_A_PRESS = 30
+# What comes next, and what the model is asked where it is to be asked.
+Decision = tuple[history.NextStep, Request | None]
 WROTE_BEFORE: Final = (
     "Nobody pressed a button: the customer wrote before the card could be seen, so it was taken back; nothing changed."
 )
@@ -30,13 +33,13 @@ WROTE_BEFORE: Final = (
 
 def run(turn_id: int) -> None:
     """Work on a turn until it waits or is over. Delivered twice, or late, it does nothing."""
-    lease = turns.take(turn_id)
-    if lease is None:
+    begun = _begin(turn_id)
+    if begun is None:
         return
-    who = {"conversation_id": lease.conversation_id, "turn_id": lease.turn_id}
-    with turns.keeper.keep(lease), structlog.contextvars.bound_contextvars(**who):
+    lease, first = begun
+    with turns.keeper.keep(lease), _named_in_the_log(lease):
         try:
-            _work(lease)
+            _work(lease, first)
         except turns.Silenced:
             _fall_silent(lease)
         except LeaseLost:
@@ -51,13 +54,37 @@ def run(turn_id: int) -> None:
             fail(lease, "internal error", farewell="out_of_order", hand_off=True)
 
 
-def _work(lease: Lease) -> None:
+def _named_in_the_log(lease: Lease) -> AbstractContextManager[None]:
+    return structlog.contextvars.bound_contextvars(conversation_id=lease.conversation_id, turn_id=lease.turn_id)
+
+
+def _begin(turn_id: int) -> tuple[Lease, Decision | None] | None:
+    """Get hold of the turn and find out what comes first, in one transaction. None: there is nothing to work on.
+
+    Where that cannot be found out, the turn is only taken: whatever is the matter is met again by the next decision.
+    """
+    try:
+        with turns.taking(turn_id) as taken:
+            if taken is None:
+                return None
+            lease, conversation, turn = taken
+            turns.may_speak(conversation)
+            with _named_in_the_log(lease):
+                return lease, _decision(conversation, turn, out_of_time=_seconds_left(lease) <= 0)
+    except Exception as error:
+        log.info("turn.taken_apart", turn=turn_id, error=type(error).__name__)
+        alone = turns.take(turn_id)
+        return (alone, None) if alone else None
+
+
+def _work(lease: Lease, first: Decision | None) -> None:
     """Step by step until there is nothing to do; a turn that has ended meanwhile shows as `LeaseLost`."""
     deadline = time.monotonic() + _seconds_left(lease)
     over = False
     while not over:
         stopping.leave_if_asked()
-        step, request = _decide(lease, out_of_time=time.monotonic() > deadline)
+        step, request = first or _decide(lease, out_of_time=time.monotonic() > deadline)
+        first = None
         if request is not None:
             over = asking.call_model(lease, deadline, request)
         elif step == "run_tools":
@@ -73,24 +100,25 @@ def _seconds_left(lease: Lease) -> float:
     return max(left, min(SECONDS_AFTER_A_PRESS, most)) if lease.resumed else left
 
 
-def _decide(lease: Lease, *, out_of_time: bool) -> tuple[history.NextStep, Request | None]:
-    """What comes next, and what the model is asked where it is to be asked.
-
-    A turn that waits or is over is moved there in the same transaction that finds it out.
-    """
+def _decide(lease: Lease, *, out_of_time: bool) -> Decision:
     with holding(lease, "step_decided") as (conversation, turn):
+        return _decision(conversation, turn, out_of_time=out_of_time)
+
+
+def _decision(conversation: Conversation, turn: Turn, *, out_of_time: bool) -> Decision:
+    """What comes next. A turn that waits or is over is moved there in the same transaction that finds it out."""
+    step = history.next_step(conversation)
+    if step == "wait" and _spoke_before_the_card(conversation):
+        cards.decline_open(conversation, actor=system_actor("agent"), why=WROTE_BEFORE)
         step = history.next_step(conversation)
-        if step == "wait" and _spoke_before_the_card(conversation):
-            cards.decline_open(conversation, actor=system_actor("agent"), why=WROTE_BEFORE)
-            step = history.next_step(conversation)
-        if step == "wait":
-            turns.move(conversation, turn, TurnState.RUNNING, TurnState.WAITING)
-        elif step == "done":
-            turns.move(conversation, turn, TurnState.RUNNING, TurnState.DONE)
-        elif limit := limits.reached(conversation, turn, step, out_of_time=out_of_time):
-            end_in_words(conversation, turn, limit.name, hand_off=limit.hand_off, values=limit.values)
-            return "done", None
-        return step, asking.begin(conversation, turn) if step == "call_model" else None
+    if step == "wait":
+        turns.move(conversation, turn, TurnState.RUNNING, TurnState.WAITING)
+    elif step == "done":
+        turns.move(conversation, turn, TurnState.RUNNING, TurnState.DONE)
+    elif limit := limits.reached(conversation, turn, step, out_of_time=out_of_time):
+        end_in_words(conversation, turn, limit.name, hand_off=limit.hand_off, values=limit.values)
+        return "done", None
+    return step, asking.begin(conversation, turn) if step == "call_model" else None
 
 
 def _spoke_before_the_card(conversation: Conversation) -> bool:

@@ -8,11 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import structlog
-from django.db.models import F
-from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from agent import client, events, spending
+from agent import client, events, plain, spending
 from agent.drafts import Draft
 from agent.endings import Ending
 from agent.models import Conversation, ModelCall, Turn
@@ -22,11 +20,14 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the model is asked, from the rows as they are now. `heard`: the newest message that is in it."""
+    """What the model is asked, from the rows as they are now. `heard`: the newest message that is in it; `told`: the
+    newest event that pages were told by then.
+    """
 
     conversation: Conversation
     messages: list[dict[str, Any]]
     heard: int
+    told: int
     call: ModelCall
 
 
@@ -51,7 +52,7 @@ def finish(call: ModelCall, reply: client.Reply, draft: Draft) -> None:
     call.request_id = reply.request_id[:80]
     _price(call, reply.usage)
     _end(call, draft)
-    _add_to_turn(call, steps=F("steps") + 1, first_text_at=Coalesce("first_text_at", call.first_text_at))
+    _add_to_turn(call, steps=1, first_text_at=call.first_text_at)
 
 
 def broke(call: ModelCall, failure: client.ModelFailed, draft: Draft) -> None:
@@ -76,15 +77,16 @@ def _price(call: ModelCall, used: client.Usage) -> None:
     )
 
 
-def _add_to_turn(call: ModelCall, **more: Any) -> None:
-    Turn.objects.filter(pk=call.turn_id).update(
-        model=call.model,
-        input_tokens=F("input_tokens") + call.input_tokens + call.written_tokens,
-        cached_tokens=F("cached_tokens") + call.cached_tokens,
-        output_tokens=F("output_tokens") + call.output_tokens,
-        cost_micro=F("cost_micro") + call.cost_micro,
-        **more,
-    )
+def _add_to_turn(call: ModelCall, *, steps: int = 0, first_text_at: datetime | None = None) -> None:
+    used = [call.input_tokens + call.written_tokens, call.cached_tokens, call.output_tokens, call.cost_micro]
+    plain.row(_ADD, call.model, *used, steps, first_text_at, call.turn_id)
+
+
+_ADD = """
+update agent_turn set model = %s, input_tokens = input_tokens + %s, cached_tokens = cached_tokens + %s,
+  output_tokens = output_tokens + %s, cost_micro = cost_micro + %s, steps = steps + %s,
+  first_text_at = coalesce(first_text_at, %s) where id = %s
+"""
 
 
 def name_ending(call: ModelCall, ending: Ending) -> None:

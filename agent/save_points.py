@@ -22,8 +22,8 @@ SAVES: Final[Mapping[str, str]] = {
     "tried_again": "a new turn in place of one that failed",
     "given_back": "the agent has the conversation again",
     # the turn
-    "turn_taken": "a worker has got hold of a turn",
-    "step_decided": "what comes next is known: the request's row is begun, or a turn that waits or is done moved there",
+    "turn_taken": "a worker has got hold of a turn, and knows what comes first",
+    "step_decided": "what comes after a step is known: a request is begun, or a turn that waits or is done moved there",
     "request_begun": "the request is built again after a failure, and its row begun",
     "history_folded": "the older half of the conversation is told in short from now on",
     "failure_kept": "why there is no reply, and what it has cost all the same",

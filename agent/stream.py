@@ -18,7 +18,7 @@ from django.db import connections
 
 from agent import ears
 from agent.ears import Ear, Entry, Place
-from agent.events import event_id, stream_key
+from agent.events import event_id, page_key
 from agent.models import Conversation, ConversationEvent
 from agent.states import Author, ConversationState
 from agent.text import behind, page_length
@@ -114,7 +114,7 @@ class Listener:
 
     @property
     def key(self) -> str:
-        return stream_key(self.order_id, self.customer_id)
+        return page_key(self.order_id, self.customer_id)
 
 
 async def follow(
@@ -159,42 +159,45 @@ async def _still_welcome(page: Listener, may_stay: Callable[[], Awaitable[bool]]
 async def _listen(ear: Ear, page: Listener) -> AsyncIterator[bytes]:
     """One wait for Redis and what it brings; at the beginning, and whenever it brings nothing, the database."""
     if page.place is None:
-        cursor, page.draft = _so_far(await ear.so_far(page.key))
-        page.place = await ear.join(page.key, cursor)
+        page.place, before = await ear.join(page.key)
+        page.draft = _so_far(before)
         async for piece in _from_database(page):
             yield piece
         if page.draft.text:
             yield frame("draft", _json({"draft": page.draft.key, "text": page.draft.text}))
     entries = await page.place.next(LOOK_SECONDS)
-    for _, entry in entries:
-        async for piece in _from_entry(entry, page):
-            yield piece
+    for entry in entries:
+        told = _from_entry(entry, page)
+        if told:
+            yield told
+        elif told is None:
+            async for piece in _from_database(page):
+                yield piece
     if not entries:
         async for piece in _from_database(page):
             yield piece
         yield PING
 
 
-def _so_far(entries: list[Entry]) -> tuple[str, DraftText]:
-    """What Redis still has: where to read on, and the draft that is being written."""
+def _so_far(entries: list[Entry]) -> DraftText:
+    """The draft that is being written, by what was told before."""
     draft = DraftText()
-    for _, entry in entries:
+    for entry in entries:
         draft.take(entry["kind"], json.loads(entry["data"]))
-    return (entries[-1][0] if entries else ears.BEGINNING), draft
+    return draft
 
 
-async def _from_entry(entry: dict[str, str], page: Listener) -> AsyncIterator[bytes]:
+def _from_entry(entry: Entry, page: Listener) -> bytes | None:
+    """What a page is sent of an entry, "" for nothing; None: something is missing before it that the database has."""
     parsed = parse_event_id(entry["id"]) if "id" in entry else None
     if parsed is None:
-        if page.draft.take(entry["kind"], json.loads(entry["data"])):
-            yield frame(entry["kind"], entry["data"])
-    elif page.position.next_is(parsed):
+        follows = page.draft.take(entry["kind"], json.loads(entry["data"]))
+        return frame(entry["kind"], entry["data"]) if follows else b""
+    if page.position.next_is(parsed):
         page.position = parsed
         page.draft.take(entry["kind"], json.loads(entry["data"]))
-        yield frame(entry["kind"], entry["data"], entry["id"])
-    elif parsed > page.position:
-        async for piece in _from_database(page):
-            yield piece
+        return frame(entry["kind"], entry["data"], entry["id"])
+    return None if parsed > page.position else b""
 
 
 async def _from_database(page: Listener) -> AsyncIterator[bytes]:

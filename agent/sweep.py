@@ -37,6 +37,7 @@ def sweep() -> None:
     _each(lost.see_to, lost.found)
     _each(cards.expire, cards.cards_behind)
     _each(money.tell_late, money.untold)
+    events.forget_old()
 
 
 def _each(repair: Callable[[T], None], find: Callable[[], Iterable[T]]) -> None:

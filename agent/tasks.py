@@ -3,7 +3,7 @@
 from typing import Any
 
 import structlog
-from celery import shared_task
+from celery import Task, shared_task
 from celery.signals import worker_shutting_down
 
 from agent import loop, mails, stopping
@@ -14,13 +14,20 @@ from orders.jobs import one_at_a_time
 log = structlog.get_logger(__name__)
 
 
-@shared_task(name="agent.tasks.run_turn")
+class Unbooked(Task[Any, Any]):
+    """A job of which the broker keeps no books."""
+
+    # By name: only a worker needs what that module imports.
+    Request = "agent.unbooked:UnbookedRequest"
+
+
+@shared_task(name="agent.tasks.run_turn", base=Unbooked)
 def run_turn(turn_id: int) -> None:
     """Work on one turn. Harmless when delivered twice, or after the turn is over."""
     loop.run(turn_id)
 
 
-@shared_task(name="agent.tasks.run_copilot")
+@shared_task(name="agent.tasks.run_copilot", base=Unbooked)
 def run_copilot(thread_id: int) -> None:
     """Work on what a colleague has asked the copilot. Harmless when delivered twice, or after it is answered."""
     copilot_loop.run(thread_id)

@@ -11,11 +11,10 @@ from typing import Any, Protocol
 
 import structlog
 from django.conf import settings
-from django.db import Error, connection
-from django.db.models import Q
+from django.db import Error, connection, transaction
 from django.utils import timezone
 
-from agent import events
+from agent import events, plain
 from agent.models import Conversation, CopilotThread, Turn
 from agent.states import LIVE_TURNS, ConversationState, TurnState
 from orders import audit
@@ -41,7 +40,11 @@ class Lease:
 
 
 def live_turn(conversation: Conversation) -> Turn | None:
-    return Turn.objects.filter(conversation=conversation, state__in=LIVE_TURNS).first()
+    found = plain.row(_LIVE, conversation.pk, [state.value for state in LIVE_TURNS])
+    return Turn.objects.get(pk=found[0]) if found else None
+
+
+_LIVE = "select id from agent_turn where conversation_id = %s and state = any(%s)"
 
 
 def queue_turn(conversation: Conversation, *, afresh: bool = False) -> Turn:
@@ -108,34 +111,48 @@ def lease_end() -> datetime:
     return timezone.now() + timedelta(seconds=settings.AGENT_LEASE_SECONDS)
 
 
-def take(turn_id: int) -> Lease | None:
-    """Get hold of a turn that is queued, or whose worker has died. None: somebody else has it, or it is over."""
-    found = Turn.objects.filter(pk=turn_id).values_list("conversation_id", flat=True).first()
-    if found is None:
-        return None
+@contextmanager
+def taking(turn_id: int) -> Iterator[tuple[Lease, Conversation, Turn] | None]:
+    """Get hold of a turn that is queued, or whose worker has died, and go on in the transaction that does.
+
+    None: somebody else has it, or it is over.
+    """
+    with transaction.atomic(), events.saving("turn_taken"):
+        conversation = events.locked().filter(turns=turn_id).first()
+        turn = Turn.objects.get(pk=turn_id) if conversation else None
+        yield _taken(conversation, turn) if conversation and turn and _is_free(turn) else None
+
+
+def _is_free(turn: Turn) -> bool:
+    left = turn.state == TurnState.RUNNING and turn.lease_until is not None and turn.lease_until < timezone.now()
+    return turn.state == TurnState.QUEUED or left
+
+
+def _taken(conversation: Conversation, turn: Turn) -> tuple[Lease, Conversation, Turn]:
+    now, worker_lost = timezone.now(), turn.state == TurnState.RUNNING
+    resumed = turn.started_at is not None and turn.queued_at > turn.started_at
+    # When a worker died nobody knows: at the end of its lease at the latest.
+    before = worked(turn, until=turn.lease_until or now)
     token = secrets.token_hex(16)
-    with events.writing(found, "turn_taken") as conversation:
-        free = Q(state=TurnState.QUEUED) | Q(state=TurnState.RUNNING, lease_until__lt=timezone.now())
-        turn = Turn.objects.filter(free, pk=turn_id).first()
-        if turn is None:
-            return None
-        now, worker_lost = timezone.now(), turn.state == TurnState.RUNNING
-        resumed = turn.started_at is not None and turn.queued_at > turn.started_at
-        # When a worker died nobody knows: at the end of its lease at the latest.
-        before = worked(turn, until=turn.lease_until or now)
-        move(
-            conversation,
-            turn,
-            turn.state,
-            TurnState.RUNNING,
-            lease_token=token,
-            lease_until=lease_end(),
-            started_at=turn.started_at or now,
-            taken_at=now,
-            worked=before,
-            failures=turn.failures + worker_lost,
-        )
-    return Lease(turn_id, found, token, before, resumed)
+    move(
+        conversation,
+        turn,
+        turn.state,
+        TurnState.RUNNING,
+        lease_token=token,
+        lease_until=lease_end(),
+        started_at=turn.started_at or now,
+        taken_at=now,
+        worked=before,
+        failures=turn.failures + worker_lost,
+    )
+    return Lease(turn.pk, conversation.pk, token, before, resumed), conversation, turn
+
+
+def take(turn_id: int) -> Lease | None:
+    """`taking`, and nothing more in its transaction."""
+    with taking(turn_id) as taken:
+        return taken[0] if taken else None
 
 
 class Silenced(LeaseLost):
@@ -149,14 +166,23 @@ def holding(lease: Lease, save: str = "", *, to_end: bool = False) -> Iterator[t
     So is one that would talk over a person; `to_end` is for what only closes the turn's own books. Raises `LeaseLost`.
     """
     with events.writing(lease.conversation_id, save) as conversation:
-        turn = Turn.objects.filter(
-            pk=lease.turn_id, lease_token=lease.token, state=TurnState.RUNNING, lease_until__gt=timezone.now()
-        ).first()
-        if turn is None:
+        turn = Turn.objects.get(pk=lease.turn_id)
+        if not _holds(turn, lease):
             raise LeaseLost(lease.turn_id)
-        if not to_end and (conversation.owner_id or conversation.state == ConversationState.CLOSED):
-            raise Silenced(lease.turn_id)
+        if not to_end:
+            may_speak(conversation)
         yield conversation, turn
+
+
+def _holds(turn: Turn, lease: Lease) -> bool:
+    until = turn.lease_until
+    return (turn.state, turn.lease_token) == (TurnState.RUNNING, lease.token) and bool(until and until > timezone.now())
+
+
+def may_speak(conversation: Conversation) -> None:
+    """Raises `Silenced` where a person has the conversation, or it is closed. Inside `writing`."""
+    if conversation.owner_id or conversation.state == ConversationState.CLOSED:
+        raise Silenced(conversation.pk)
 
 
 class Held(Protocol):

@@ -4,6 +4,7 @@ It is a step of Celery's consumer, not a thread of its own: a worker that has lo
 """
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import redis
@@ -25,17 +26,23 @@ def client() -> redis.Redis:
     return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=1.5, socket_connect_timeout=1.5)
 
 
+@cache
+def _of_this_worker() -> redis.Redis:
+    """To make a client takes longer than what it is asked every few seconds."""
+    return client()
+
+
 def beat(queues: Iterable[str], worker: str) -> None:
     """Say once that this worker consumes these queues. A Redis that is away is logged: the next beat tries again."""
     try:
-        with client() as connection:
-            now = _clock(connection)
-            pipe = connection.pipeline(transaction=False)
-            for queue in queues:
-                pipe.zadd(key(queue), {worker: now})
-                pipe.zremrangebyscore(key(queue), "-inf", now - FADES_AFTER_SECONDS)
-                pipe.expire(key(queue), FADES_AFTER_SECONDS)
-            pipe.execute()
+        connection = _of_this_worker()
+        now = _clock(connection)
+        pipe = connection.pipeline(transaction=False)
+        for queue in queues:
+            pipe.zadd(key(queue), {worker: now})
+            pipe.zremrangebyscore(key(queue), "-inf", now - FADES_AFTER_SECONDS)
+            pipe.expire(key(queue), FADES_AFTER_SECONDS)
+        pipe.execute()
     except redis.RedisError as error:
         log.warning("worker.heartbeat_not_written", error=str(error))
 
@@ -43,11 +50,10 @@ def beat(queues: Iterable[str], worker: str) -> None:
 def fade(queues: Iterable[str], worker: str) -> None:
     """Say that this worker goes; those that stay are still there."""
     try:
-        with client() as connection:
-            pipe = connection.pipeline(transaction=False)
-            for queue in queues:
-                pipe.zrem(key(queue), worker)
-            pipe.execute()
+        pipe = _of_this_worker().pipeline(transaction=False)
+        for queue in queues:
+            pipe.zrem(key(queue), worker)
+        pipe.execute()
     except redis.RedisError as error:
         log.warning("worker.heartbeat_not_ended", error=str(error))
 

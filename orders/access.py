@@ -36,9 +36,12 @@ def is_staff_reader(request: HttpRequest) -> bool:
 
 def shopper_of(request: HttpRequest) -> Shopper | None:
     """Who shops behind this request; None for staff and strangers. Reads the database: not for an event loop."""
-    if request.user.is_authenticated:
+    if isinstance(request.user, User):
         customer = Customer.objects.filter(user_id=request.user.pk).first()
-        return Shopper(customer, None) if customer else None
+        if customer is None:
+            return None
+        customer.user = request.user  # read already
+        return Shopper(customer, None)
     return _shopper_by_link(request)
 
 
@@ -57,9 +60,10 @@ def orders_of(shopper: Shopper) -> QuerySet[Order]:
 
 def order_for_shopper(shopper: Shopper, number: str) -> Order:
     """Raises Http404 for a foreign and for a missing order alike."""
-    order = orders_of(shopper).select_related("customer").filter(number=number).first()
+    order = orders_of(shopper).filter(number=number).first()
     if order is None:
         raise Http404
+    order.customer = shopper.customer
     return order
 
 

@@ -223,8 +223,10 @@ def refused_requests(model: Control) -> list[str]:
 def ephemeral(order: Order, kind: str) -> list[dict[str, Any]]:
     """The data of the passing events of one kind that Redis still has for the order's page."""
     conversation = talk(order)
-    entries: Any = events.carrier().xrange(events.stream_key(conversation.order_id, conversation.customer_id))
-    return [json.loads(entry[b"data"]) for _, entry in entries if entry[b"kind"].decode() == kind]
+    page = events.page_key(conversation.order_id, conversation.customer_id).encode()
+    entries: Any = events.carrier().xrange(events.TOLD_KEY)
+    mine = [entry for _, entry in entries if entry.get(b"page") == page]
+    return [json.loads(entry[b"data"]) for entry in mine if entry[b"kind"].decode() == kind]
 
 
 def last_request(model: Control) -> list[dict[str, Any]]:

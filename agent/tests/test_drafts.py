@@ -35,7 +35,7 @@ def text_of(order: Order, key: str) -> str:
 
 def test_a_piece_that_redis_did_not_take_comes_with_the_next_one(order: Order, settings: Settings) -> None:
     draft, alive = Draft(talk(order), key="t1"), settings.REDIS_URL
-    for word, url in (("One ", alive), ("two ", NOBODY), ("three.", alive)):
+    for word, url in (("One ", NOBODY), ("two ", alive), ("three.", alive)):
         settings.REDIS_URL = url
         draft.add(word)
         draft.show()
@@ -51,8 +51,10 @@ def test_more_replies_at_once_than_connections_lose_no_piece(order: Order) -> No
             draft.add(word)
             draft.show()
         assert draft.shown == len("One two three.")
+        draft.kept = True
+        draft.close()
 
-    keys = [f"t{number}" for number in range(events.CONNECTIONS * 4)]
+    keys = [f"t{number}" for number in range(events.CONNECTIONS + 50)]
     at_once(*(partial(write, key) for key in keys))
     assert {text_of(order, key) for key in keys} == {"One two three."}
 
@@ -84,5 +86,20 @@ def test_a_draft_of_which_a_page_may_know_is_dropped_though_redis_never_said_tha
     draft.add("You have been refunded.")
     settings.REDIS_URL = alive
     assert draft.shown == 0
-    draft.drop_unless_kept()
+    draft.close()
     assert ephemeral(order, "draft_dropped") == [{"draft": "t1"}]
+
+
+def test_a_draft_has_one_connection_while_it_lasts_and_gives_it_back(order: Order) -> None:
+    before, draft = connections_in_use(), Draft(talk(order), key="t1")
+    for word in ("One ", "two ", "three."):
+        draft.add(word)
+        draft.show()
+        assert connections_in_use() == before + 1
+    draft.close()
+    assert connections_in_use() == before
+
+
+def connections_in_use() -> int:
+    _, (used, _) = events.carrier().connection_pool.get_connection_count()
+    return int(used)

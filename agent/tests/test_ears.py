@@ -1,17 +1,20 @@
-"""All pages of a process read Redis over one connection; each still gets everything after its own cursor, in order."""
+"""All pages of a process read Redis over one connection; each still gets all that is its own, in order, and no more."""
 
 import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 import redis
+from pytest_django import Settings
 
-from agent import ears
-from agent.ears import Ear, Place
+from agent import ears, events
+from agent.ears import Ear, Memory, Place
+from agent.events import DESK, TOLD_KEY
 
-KEY = "refund-desk:chat:1:1"
+PAGE, OTHER = "1:1", "2:2"
 LOOK = 5.0
 
 
@@ -25,15 +28,20 @@ def run(scene: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(asyncio.wait_for(scene(), 20))
 
 
-def tell(server: redis.Redis, *texts: str, key: str = KEY) -> list[str]:
-    return [bytes(server.xadd(key, {"data": text})).decode() for text in texts]  # type: ignore[arg-type]
+def tell(server: redis.Redis, *texts: str, page: str = PAGE, at: str = "*") -> None:
+    for text in texts:
+        server.xadd(TOLD_KEY, {"page": page, "data": text}, id=at)
+
+
+def words(entries: list[ears.Entry]) -> list[str]:
+    return [entry["data"] for entry in entries]
 
 
 async def heard(place: Place, count: int) -> list[str]:
     """The first so many things that come, and not one more."""
     found: list[str] = []
     while len(found) < count:
-        found += [entry["data"] for _, entry in await place.next(LOOK)]
+        found += words(await place.next(LOOK))
     return found
 
 
@@ -43,15 +51,15 @@ def connections(server: redis.Redis) -> int:
     return sum(client["db"] == number for client in server.client_list())
 
 
-def test_fifty_pages_take_one_connection_for_reading(redis_server: redis.Redis) -> None:
+def test_fifty_pages_take_one_connection_and_each_hears_its_own(redis_server: redis.Redis) -> None:
     async def scene() -> None:
         before = connections(redis_server)
         async with an_ear() as ear:
-            places = [await ear.join(f"{KEY}{number}", ears.BEGINNING) for number in range(50)]
+            places = [(await ear.join(f"{number}:1"))[0] for number in range(50)]
             for number in range(50):
-                tell(redis_server, f"for {number}", key=f"{KEY}{number}")
+                tell(redis_server, f"for {number}", page=f"{number}:1")
             assert [await heard(place, 1) for place in places] == [[f"for {number}"] for number in range(50)]
-            assert connections(redis_server) - before <= 1 + ears.CONNECTIONS_FOR_ASKING
+            assert connections(redis_server) - before == 1
         async with asyncio.timeout(LOOK):  # the server learns of a closed connection a moment later
             while connections(redis_server) > before:
                 await asyncio.sleep(0.01)
@@ -62,9 +70,9 @@ def test_fifty_pages_take_one_connection_for_reading(redis_server: redis.Redis) 
 def test_a_page_that_comes_while_a_read_waits_is_heard_at_once(redis_server: redis.Redis) -> None:
     async def scene() -> None:
         async with an_ear() as ear:
-            await ear.join("refund-desk:chat:2:2", ears.BEGINNING)
-            await asyncio.sleep(0.2)  # the reader waits now, for a stream that stays silent
-            place = await ear.join(KEY, ears.BEGINNING)
+            await ear.join(OTHER)
+            await asyncio.sleep(0.2)  # the reader waits now, and nothing comes
+            place, _ = await ear.join(PAGE)
             tell(redis_server, "one")
             async with asyncio.timeout(LOOK / 2):
                 assert await heard(place, 1) == ["one"]
@@ -72,46 +80,80 @@ def test_a_page_that_comes_while_a_read_waits_is_heard_at_once(redis_server: red
     run(scene)
 
 
-def test_a_page_further_back_gets_everything_and_the_one_ahead_nothing_twice(redis_server: redis.Redis) -> None:
+def test_what_was_told_before_and_what_comes_after_meet_without_gap_or_repeat(redis_server: redis.Redis) -> None:
     async def scene() -> None:
-        first, *_ = tell(redis_server, "one", "two", "three")
+        tell(redis_server, "one", "two")
         async with an_ear() as ear:
-            ahead = await ear.join(KEY, ears.BEGINNING)
-            assert await heard(ahead, 3) == ["one", "two", "three"]
-            behind = await ear.join(KEY, first)
+            first, before = await ear.join(PAGE)
+            assert words(before) == ["one", "two"]
+            tell(redis_server, "three")
+            assert await heard(first, 1) == ["three"]
+            second, before = await ear.join(PAGE)
+            assert words(before) == ["one", "two", "three"]
             tell(redis_server, "four")
-            assert await heard(behind, 3) == ["two", "three", "four"]
-            assert await heard(ahead, 1) == ["four"]
+            assert (await heard(first, 1), await heard(second, 1)) == (["four"], ["four"])
 
     run(scene)
 
 
-def test_an_answer_for_a_place_that_has_moved_back_meanwhile_is_not_handed_out() -> None:
+def test_all_that_redis_has_is_known_before_the_first_page_joins(
+    redis_server: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ears, "AT_ONCE", 3)
+
+    async def scene() -> None:
+        tell(redis_server, *map(str, range(10)))
+        async with an_ear() as ear:
+            (_, before), (_, again) = await asyncio.gather(ear.join(PAGE), ear.join(PAGE))
+            assert words(before) == words(again) == [*map(str, range(10))]
+
+    run(scene)
+
+
+def test_what_is_older_than_a_turn_may_be_is_not_read(redis_server: redis.Redis, settings: Settings) -> None:
+    async def scene() -> None:
+        seconds, _ = redis_server.time()
+        tell(redis_server, "old", at=f"{seconds - settings.AGENT_MAX_TURN_SECONDS - 1}000-1")
+        tell(redis_server, "new")
+        async with an_ear() as ear:
+            assert words((await ear.join(PAGE))[1]) == ["new"]
+
+    run(scene)
+
+
+def test_the_inbox_hears_what_is_for_it_and_of_no_piece(redis_server: redis.Redis) -> None:
     async def scene() -> None:
         async with an_ear() as ear:
-            await ear.join(KEY, "5-0")
-            behind = await ear.join(KEY, "2-0")
-            ear._hand_out({KEY: "5-0"}, {KEY: [("6-0", {"data": "six"})]})
-            ear._hand_out({KEY: "2-0"}, {KEY: [(f"{number}-0", {"data": str(number)}) for number in range(3, 7)]})
-            assert await heard(behind, 4) == ["3", "4", "5", "6"]
+            place, _ = await ear.join(DESK)
+            tell(redis_server, "a piece")
+            redis_server.xadd(TOLD_KEY, {"page": PAGE, "data": "a message", DESK: "7"})
+            redis_server.xadd(TOLD_KEY, {DESK: "8"})
+            found: list[ears.Entry] = []
+            while len(found) < 2:
+                found += await place.next(LOOK)
+            assert [entry[DESK] for entry in found] == ["7", "8"]
 
     run(scene)
 
 
-def test_entries_are_in_the_order_of_their_numbers_and_not_of_their_letters() -> None:
-    async def scene() -> None:
-        behind, ahead = Place("5-9"), Place("5-10")
-        behind.put([("5-10", {"data": "ten"})])
-        ahead.put([("5-9", {"data": "nine"})])
-        assert await heard(behind, 1) == ["ten"]
-        assert (behind.cursor, ahead.cursor) == ("5-10", "5-10")
-        assert await ahead.next(0.01) == []
-        async with an_ear() as ear:
-            await ear.join(KEY, "5-10")
-            await ear.join(KEY, "5-9")
-            assert ear._cursors[KEY] == "5-9"
+def test_the_oldest_is_forgotten_first_whosesoever_it_is() -> None:
+    memory = Memory(most=3)
+    for page, text in (("a", "1"), ("b", "2"), ("a", "3"), ("a", "4"), ("b", "5")):
+        memory.add(page, {"data": text})
+    assert (words(memory.of("a")), words(memory.of("b")), memory.of("c")) == (["3", "4"], ["5"], [])
+    for text in "678":
+        memory.add("b", {"data": text})
+    assert (memory.of("a"), words(memory.of("b"))) == ([], ["6", "7", "8"])
+    assert list(memory._of) == ["b"], "of whom nothing is known nothing is kept"
 
-    run(scene)
+
+def test_redis_keeps_an_hour_of_it(redis_server: redis.Redis) -> None:
+    seconds, _ = redis_server.time()
+    tell(redis_server, "old", at=f"{seconds - events.KEPT_SECONDS - 5}000-1")
+    tell(redis_server, "young", at=f"{seconds - events.KEPT_SECONDS + 60}000-1")
+    events.forget_old()
+    kept: Any = redis_server.xrange(TOLD_KEY)
+    assert [entry[b"data"] for _, entry in kept] == [b"young"]
 
 
 def test_a_read_that_redis_never_answers_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,23 +165,22 @@ def test_a_read_that_redis_never_answers_is_broken_off(monkeypatch: pytest.Monke
         server = await asyncio.start_server(mute, "127.0.0.1", 0)
         url = f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}/0"
         async with ears.listening(url, 0.05) as ear:
-            place = await ear.join(KEY, ears.BEGINNING)
             with pytest.raises(ears.BROKEN):
-                await place.next(LOOK)
+                await ear.join(PAGE)
         server.close()
 
     monkeypatch.setattr(ears, "SLACK_SECONDS", 0)
     run(scene)
 
 
-def test_what_nobody_reads_any_more_is_not_asked_for() -> None:
+def test_what_nobody_reads_any_more_is_not_handed_out() -> None:
     async def scene() -> None:
         async with an_ear() as ear:
-            first, second = await ear.join(KEY, ears.BEGINNING), await ear.join(KEY, ears.BEGINNING)
-            ear.leave(KEY, first)
-            assert set(ear._cursors) == {ear._bell, KEY}
-            ear.leave(KEY, second)
-            assert (set(ear._cursors), ear._places) == ({ear._bell}, {})
+            (first, _), (second, _) = await ear.join(PAGE), await ear.join(PAGE)
+            ear.leave(PAGE, first)
+            assert ear._places == {PAGE: {second}}
+            ear.leave(PAGE, second)
+            assert ear._places == {}
 
     run(scene)
 
@@ -147,11 +188,24 @@ def test_what_nobody_reads_any_more_is_not_asked_for() -> None:
 def test_a_page_that_could_not_join_leaves_no_place_behind() -> None:
     async def scene() -> None:
         async with ears.listening("redis://127.0.0.1:9/0", LOOK) as ear:
-            place = await ear.join(KEY, ears.BEGINNING)  # its reader has not noticed yet
-            with pytest.raises(ears.BROKEN):
-                await ear.join("refund-desk:chat:2:2", ears.BEGINNING)
-            assert ear._places == {KEY: {place}}
-            assert set(ear._cursors) == {ear._bell, KEY}
+            for _ in range(2):
+                with pytest.raises(ears.BROKEN):
+                    await ear.join(PAGE)
+            assert ear._places == {}
+
+    run(scene)
+
+
+def test_a_page_that_leaves_while_it_waits_takes_nobody_with_it(redis_server: redis.Redis) -> None:
+    async def scene() -> None:
+        async with an_ear() as ear:
+            leaves, stays = asyncio.ensure_future(ear.join(PAGE)), asyncio.ensure_future(ear.join(PAGE))
+            await asyncio.sleep(0)
+            leaves.cancel()
+            place, _ = await stays
+            tell(redis_server, "one")
+            assert await heard(place, 1) == ["one"]
+            assert leaves.cancelled()
 
     run(scene)
 
@@ -159,13 +213,15 @@ def test_a_page_that_could_not_join_leaves_no_place_behind() -> None:
 def test_pages_are_told_when_redis_breaks_and_can_come_back(redis_server: redis.Redis) -> None:
     async def scene() -> None:
         async with an_ear() as ear:
-            place = await ear.join(KEY, ears.BEGINNING)
+            tell(redis_server, "before")
+            place, _ = await ear.join(PAGE)
             await asyncio.sleep(0.1)
             redis_server.client_kill_filter(_type="normal", skipme=True)
             with pytest.raises(ears.BROKEN):
                 await place.next(LOOK)
-            ear.leave(KEY, place)
-            again = await ear.join(KEY, ears.BEGINNING)
+            ear.leave(PAGE, place)
+            again, before = await ear.join(PAGE)
+            assert words(before) == ["before"]
             tell(redis_server, "one")
             assert await heard(again, 1) == ["one"]
 
@@ -174,8 +230,9 @@ def test_pages_are_told_when_redis_breaks_and_can_come_back(redis_server: redis.
 
 def test_a_page_that_reads_nothing_does_not_fill_the_memory() -> None:
     async def scene() -> None:
-        place = Place(ears.BEGINNING)
-        place.put([(f"{number}-0", {"data": ""}) for number in range(1, ears.MOST_WAITING + 2)])
+        place = Place()
+        for _ in range(ears.MOST_WAITING + 1):
+            place.put({"data": ""})
         with pytest.raises(TimeoutError):
             await place.next(LOOK)
 

@@ -162,7 +162,7 @@ LIVES: dict[str, Life] = {
         dying.work,
         ("turn_taken", "step_decided", "words_shown", "model_heard", "reply_kept", "call_run"),
     ),
-    "a turn after the presses": Life(pressed, dying.work, ("step_decided", "reply_kept")),
+    "a turn after the presses": Life(pressed, dying.work, ("turn_taken", "reply_kept")),
     "a turn that asks a carrier": Life(
         asks_when, dying.work, ("outside_asked", "outside_answered", "outside_answer_kept")
     ),

@@ -203,10 +203,9 @@ def test_after_redis_was_emptied_the_page_still_ends_up_equal_to_the_database(or
 
 def test_an_event_that_redis_brings_again_is_not_shown_again(order: Order) -> None:
     def bring_again() -> None:
-        key = events.stream_key(order.pk, order.customer_id)
-        entries: Any = events.carrier().xrange(key)
+        entries: Any = events.carrier().xrange(events.TOLD_KEY)
         for _, entry in entries:
-            events.carrier().xadd(key, entry)
+            events.carrier().xadd(events.TOLD_KEY, entry)
 
     async def scene() -> None:
         async with open_page(order) as page:

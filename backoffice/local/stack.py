@@ -201,7 +201,8 @@ class Stack:
 
     def _start_workers(self) -> None:
         celery = ("-m", "celery", "--quiet", "-A", "backoffice")  # no banner between the lines of JSON
-        quiet = ("--without-gossip", "--without-mingle", "--loglevel", "INFO")
+        # Workers tell of themselves in Redis (`backoffice/heartbeat.py`); nobody listens to what Celery's would tell.
+        quiet = ("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO")
         worker = (*celery, "worker", "-P", "threads", *quiet)
         for name, (queues, threads) in WORKERS.items():
             self._add(name, *worker, "-c", str(threads), "-Q", queues, "-n", f"{name.replace('_worker', '')}@%h")

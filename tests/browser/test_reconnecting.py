@@ -139,11 +139,9 @@ def becomes_equal(stack: Stack, number: str, *visits: Visit) -> list[list[str]]:
 
 
 def emptied(stack: Stack, number: str) -> None:
-    """Redis forgets the order's stream, as if it had been trimmed or restarted."""
+    """Redis forgets what it was told, as if it had been trimmed or restarted."""
     with redis.Redis.from_url(stack.redis_url) as client:
-        found = list(client.scan_iter("refund-desk:chat:*"))
-        if found:
-            client.delete(*found)
+        client.delete("refund-desk:told")
 
 
 def staff_says(stack: Stack, number: str, text: str) -> None:

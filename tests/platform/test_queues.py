@@ -1,9 +1,13 @@
 """Which job waits behind which: what repairs and what pays never waits behind a stranger's server or a silent model."""
 
 import inspect
+from typing import Any
 
+from celery.worker.request import Request
 from django.conf import settings
+from kombu.utils import symbol_by_name
 
+from agent.unbooked import UnbookedRequest
 from backoffice.celery import app
 from backoffice.local.stack import CHAT_WORKERS, WORKERS
 from refunds import ending, release, tasks
@@ -53,3 +57,21 @@ def test_the_broker_keeps_books_of_every_job_but_of_turns_which_have_a_lease() -
     queues = {name: app.amqp.queues[name] for name in settings.WORKER_QUEUES}
     assert {name for name, queue in queues.items() if queue.no_ack} == {"chat"}
     assert {name: queue.routing_key for name, queue in queues.items()} == {name: name for name in queues}
+
+
+def test_jobs_that_are_not_booked_out_are_not_booked_in_and_all_others_are() -> None:
+    app.loader.import_default_modules()
+    ours = [name for name in app.tasks if name.split(".")[0] in {"agent", "refunds", "orders", "backoffice"}]
+    unbooked = {name for name in ours if symbol_by_name(app.tasks[name].Request) is UnbookedRequest}
+    assert unbooked == {name for name in ours if app.amqp.queues[queue_of(name)].no_ack}
+
+
+def test_an_unbooked_job_asks_the_broker_nothing_when_it_is_done() -> None:
+    asked: list[str] = []
+    for kind in (UnbookedRequest, Request):
+        request: Any = kind.__new__(kind)
+        request.acknowledged, request._connection_errors = False, ()
+        request._on_ack = lambda *args, of=kind.__name__: asked.append(of)
+        request.acknowledge()
+        assert request.acknowledged
+    assert asked == ["Request"]
