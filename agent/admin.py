@@ -1,6 +1,6 @@
 """Conversations in Django admin: every word, call, card and event to look at, and nothing to change."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -10,14 +10,17 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
+from agent import cards
 from agent.models import Card, Conversation, ConversationEvent, CustomerMail, Message, ModelCall, ToolCall, Turn
 from agent.states import CardState, TurnState
-from agent.usage import cached_share, dollars
+from agent.usage import cached_share, cost_words, dollars
 from agent.words import ACTIONS, KINDS_OF_EVENT, MACHINES
 from orders.admin_links import NOTHING, admin_link, history_link, register_subject
 from orders.admin_pages import ReadOnlyAdmin, ReadOnlyInline, WordsFilter, with_code
+from orders.prose import aside
 from orders.words import register_actions, register_machines
 from refunds.models import Approval, Refund, RefundQuote, Replacement, Return
+from refunds.states import EndedBecause
 
 register_actions(ACTIONS)
 register_machines(MACHINES)
@@ -25,7 +28,13 @@ register_subject("conversation", Conversation)
 register_subject("turn", Turn)
 register_subject("card", Card)
 SHORT = 120
-STATES_OF_EVENT: dict[str, type[TextChoices]] = {"card": CardState, "turn": TurnState}
+STATES_OF_EVENT: dict[str, type[TextChoices]] = {"turn": TurnState}
+
+
+def state_and_why(state: str, payload: Mapping[str, Any]) -> str:
+    """“taken back (the customer wrote something else)”."""
+    because = EndedBecause.WROTE_INSTEAD.label if cards.because_they_wrote(state, payload) else ""
+    return aside(cards.state_words(state, payload), because)
 
 
 def in_short(text: str) -> str:
@@ -63,10 +72,14 @@ class ToolCallInline(PartInline):
 class CardInline(ReadOnlyInline):
     model = Card
     ordering = ("created_at",)
-    fields = ("created_at", "kind", "state", "quote", "expires_at", "ended_at")
+    fields = ("created_at", "kind", "how_it_stands", "quote", "expires_at", "ended_at")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).select_related("quote")
+
+    @admin.display(description=_("state"))
+    def how_it_stands(self, card: Card) -> str:
+        return state_and_why(card.state, card.payload)
 
 
 @admin.register(Conversation)
@@ -144,7 +157,7 @@ class TurnAdmin(PartAdmin):
 
     @admin.display(description=_("cost"), ordering="cost_micro")
     def cost(self, turn: Turn) -> str:
-        return dollars(turn.cost_micro)
+        return cost_words(turn.cost_micro, [turn.model]) or dollars(0)
 
     @admin.display(description=_("from the cache"))
     def from_cache(self, turn: Turn) -> str:
@@ -197,8 +210,9 @@ class ToolCallAdmin(PartAdmin):
 
 @admin.register(Card)
 class CardAdmin(PartAdmin):
-    list_display = ("id", "of_conversation", "of_order", "kind", "state", "of_quote", "created_at")
+    list_display = ("id", "of_conversation", "of_order", "kind", "how_it_stands", "of_quote", "created_at")
     list_select_related = ("conversation__order", "quote")  # type: ignore[assignment]
+    in_words: ClassVar = {"state": "how_it_stands"}
     search_fields = (
         "id__exact",
         "=conversation__id",
@@ -209,6 +223,10 @@ class CardAdmin(PartAdmin):
     )
     list_filter = ("kind", "state")
     extra_fields = ("of_order", "of_refund", "of_return", "of_replacement", "history")
+
+    @admin.display(description=_("state"), ordering="state")
+    def how_it_stands(self, card: Card) -> str:
+        return state_and_why(card.state, card.payload)
 
     @admin.display(description=_("quote"))
     def of_quote(self, card: Card) -> str:
@@ -256,6 +274,8 @@ class ConversationEventAdmin(PartAdmin):
 
     def whole_content(self, event: ConversationEvent) -> str:
         state = event.data.get("state", "")
+        if event.kind == "card" and state in CardState:
+            return state_and_why(state, event.data)
         if event.kind in STATES_OF_EVENT and state in STATES_OF_EVENT[event.kind]:
             return str(STATES_OF_EVENT[event.kind](state).label)
         return str(event.data.get("text") or state or event.data.get("title") or "")
@@ -283,7 +303,7 @@ class ModelCallAdmin(PartAdmin):
 
     @admin.display(description=_("cost"), ordering="cost_micro")
     def cost(self, call: ModelCall) -> str:
-        return dollars(call.cost_micro)
+        return cost_words(call.cost_micro, [call.model]) or dollars(0)
 
     @admin.display(description=_("from the cache"))
     def from_cache(self, call: ModelCall) -> str:

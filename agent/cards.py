@@ -24,12 +24,12 @@ from orders.errors import Refusal
 from refunds import quotes
 from refunds.models import Refund, RefundQuote, Return
 from refunds.present import quote_as_dict, refund_as_dict, return_as_dict
-from refunds.states import QuoteState
+from refunds.states import EndedBecause, QuoteState
 
 SYSTEM = system_actor("cards")
 # Why an open card is over although nobody pressed it: kept with the card, and told in words of its own.
-WROTE_INSTEAD: Final = "wrote_instead"
-CLOSED: Final = "closed"
+WROTE_INSTEAD: Final = EndedBecause.WROTE_INSTEAD.value
+CLOSED: Final = EndedBecause.CLOSED.value
 # What a card without a quote would do is kept beside what it shows, and is nobody's to see.
 NOT_SHOWN = frozenset({"exchange_lines", "resend_lines", "address"})
 
@@ -46,12 +46,21 @@ def open_card(*, conversation: Conversation, call: ToolCall | None, spec: CardSp
 
 
 def waiting_like(conversation: Conversation, spec: CardSpec) -> Card | None:
-    """The open card that says just this. Whoever lost the answer asks again, and would put one beside the other."""
+    """The open card that says just this, of the same quote or of one for the same. Inside `events.writing`.
+
+    Whoever lost the answer asks again, and two tabs ask by themselves: they would put one card beside the other.
+    """
     waiting = conversation.cards.filter(state=CardState.OPEN, kind=spec.kind, expires_at__gt=timezone.now())
-    for card in waiting.filter(quote=spec.quote) if spec.quote else waiting.filter(quote=None):
-        if all(card.payload.get(name) == value for name, value in spec.payload.items()):
+    for card in waiting.filter(quote__isnull=spec.quote is None).select_related("quote").order_by("created_at"):
+        if _is_for(card, spec.quote) and all(card.payload.get(name) == each for name, each in spec.payload.items()):
             return card
     return None
+
+
+def _is_for(card: Card, quote: RefundQuote | None) -> bool:
+    if card.quote is None or quote is None:
+        return card.quote is quote
+    return card.quote == quote or quotes.is_the_same(card.quote, quote)
 
 
 def _shown(card: Card) -> dict[str, Any]:
@@ -130,9 +139,14 @@ def state_words(state: str, payload: Mapping[str, Any]) -> str:
 
     `payload`: the card's, or the data of its event.
     """
-    if state == CardState.DECLINED and payload.get("because") == WROTE_INSTEAD:
+    if because_they_wrote(state, payload):
         return translate("taken back")
     return str(dict(CardState.choices).get(state, state))
+
+
+def because_they_wrote(state: str, payload: Mapping[str, Any]) -> bool:
+    """Taken back, with nobody having said no, when the customer wrote something else."""
+    return state == CardState.DECLINED and payload.get("because") == WROTE_INSTEAD
 
 
 def require_open(card: Card) -> None:
@@ -140,11 +154,10 @@ def require_open(card: Card) -> None:
     if card.state == CardState.OPEN and card.expires_at > timezone.now():
         return
     shown = CardState.EXPIRED.label if card.state == CardState.OPEN else state_words(card.state, card.payload)
-    raise Refusal(
-        "card_closed",
-        translate("This card can no longer be confirmed (%(state)s).") % {"state": shown},
-        hint=translate("Write in the chat what you would like, and you get a new one."),
-    )
+    said = translate("This card can no longer be confirmed (%(state)s).") % {"state": shown}
+    if because_they_wrote(card.state, card.payload):
+        said = translate("You wrote something new meanwhile, so this card was taken back. Nothing was changed.")
+    raise Refusal("card_closed", said, hint=translate("Write in the chat what you would like, and you get a new one."))
 
 
 def close_card(

@@ -2,19 +2,14 @@
 
 from typing import Final
 
+from agent.claim_english_parts import ADVERBS, IT_IS, SIGN, WE_HAVE
 from agent.claim_forms import form
-from agent.deeds import ADDRESS, CANCEL, COMPENSATION, EXCHANGE, HAND_OFF, REFUND, RESEND, RETURN, Reach
+from agent.deeds import ADDRESS, CANCEL, COMPENSATION, EXCHANGE, REFUND, RESEND, RETURN, Reach
 
 BEGUN, UNDER_WAY, DONE = Reach.BEGUN, Reach.UNDER_WAY, Reach.DONE
-# Any sign of the clause.
-_E = r"[^,;:.?!]"
-_ADV = (
-    r"(?:\s+(?:now|already|just|also|successfully|fully|completely|gone|went|ahead|and|been|both|all|recently|then|"
-    r"today|officially|finally|indeed|safely|even))*"
-)
-_I = rf"\b(?:i|we|our team|the shop|the system)(?:'ve|'d|\s+have|\s+had|\s+has)?{_ADV}\s+"
-_IS = rf"(?:\b(?:has|have|had|was|were|is|are|been|got)|'s|'ve|'re){_ADV}\s+"
-_SUM = r"(?:(?:nt|us)?\$\s?\d[\d,.]*|\d[\d,.]*\s?(?:ntd|twd|dollars))"
+_E, _I, _IS = SIGN, WE_HAVE, IT_IS
+_ADV = ADVERBS
+_SUM = r"(?:(?:nt|us)?\$ ?\d[\d,.]{0,15}|(?<![\d.,])\d[\d,.]{0,15} ?(?:ntd|twd|dollars))"
 _FUNDS = rf"(?:{_SUM}|money|funds?|amount|cash|balance|full price)"
 _CASH = rf"(?:{_FUNDS}|payment|charge)"
 _STARTED = (
@@ -35,15 +30,6 @@ _THROUGH = r"\b(?:went|came|gone|has gone|has come|is) through\b"
 _SHIPPED = (
     r"(?:sent|shipped|dispatched|mailed|posted|handed to the carrier|on (?:its|the|their) way|en route|in transit|"
     r"out for delivery)"
-)
-_SOMEBODY = (
-    r"(?:colleagues?|teammates?|humans?|person|people|agent|team|supervisor|manager|staff|representative|rep|specialist|someone|"
-    r"warehouse|department|operator|member|coworker|associate|support)"
-)
-_TOLD = (
-    r"(?:asked|called|notified|informed|contacted|alerted|told|handed|passed|transferred|forwarded|escalated|"
-    r"connected|referred|looped|assigned|flagged|brought|messaged|paged|pinged|requested|reported|routed|summoned|"
-    r"reached out|raised|put|let)"
 )
 _EDITED = (
     r"(?:updated|changed|corrected|modified|replaced|edited|amended|switched|fixed|saved|set|moved|adjusted|entered|"
@@ -66,10 +52,6 @@ _ARRIVED = (
 _ONE_MORE = r"(?:another|second|new|fresh|replacement) (?:parcel|package|shipment|box|copy|one)"
 _NEW_ONE = r"(?:replacement|new (?:one|pair|item|unit|earphones|headphones|case))"
 _PICK_UP = r"(?:pick[- ]?up|collection|courier|collect)"
-_WILL_COME = (
-    r"(?:answer|reply|contact|reach|take over|get back|be with|join|call|follow up|handle|be in touch|respond|email|"
-    r"get in touch|write|help|assist|see to|take (?:it|this|care)|come)"
-)
 
 ENGLISH: Final = (
     # Money. “Submitted” says less than “on its way”, and that less than “paid”.
@@ -91,7 +73,7 @@ ENGLISH: Final = (
     form(
         REFUND,
         UNDER_WAY,
-        rf"\b{_CASH}\b{_E}{{0,40}}?(?:\b(?:is|are)|'s){_ADV}\s+"
+        rf"\b{_CASH}\b{_E}{{0,40}}?(?:\b(?:is|are)|'s){_ADV} "
         r"(?:on (?:its|the) way\b(?! from)|head(?:ing|ed)|(?:going|coming) (?:back|out)|"
         r"being (?:sent|returned|refunded|transferred))",
     ),
@@ -114,7 +96,7 @@ ENGLISH: Final = (
     form(
         REFUND,
         DONE,
-        rf"\b(?:and|have|has) (?:returned|paid back|sent back|given back) (?:you |all |your |the )*{_CASH}\b",
+        rf"\b(?:and|have|has) (?:returned|paid back|sent back|given back) (?:you |all |your |the ){{0,4}}{_CASH}\b",
     ),
     form(REFUND, DONE, rf"{_I}(?:completed|finali[sz]ed|finished|done|given you)\b{_E}{{0,30}}\brefund\b"),
     form(
@@ -128,19 +110,42 @@ ENGLISH: Final = (
     form(
         REFUND,
         DONE,
-        rf"^\W*(?:your |the |full |a |{_SUM} )*refund\b{_E}{{0,30}}"
+        rf"^\W{{0,6}}(?:your |the |full |a |{_SUM} ){{0,4}}refund\b{_E}{{0,30}}"
         r" (?:complete|completed|issued|processed|sent|confirmed|done|successful)\b",
     ),
     form(
         REFUND,
         DONE,
-        rf"^\W*(?:done\W*|all set\W*|good news\W*|ok(?:ay)?\W*)?(?:i |successfully |and |{_SUM} )*refunded\b",
+        rf"^\W{{0,6}}(?:(?:done|all set|good news|ok(?:ay)?)\W{{0,4}})?"
+        rf"(?:i |successfully |and |{_SUM} ){{0,4}}refunded\b",
     ),
     form(
         REFUND,
         DONE,
         rf"\b(?:you|you've|you have){_ADV} (?:got(?:ten)?|received|have)\b{_E}{{0,12}}(?:money back|refund\b(?! req))",
     ),
+    form(
+        REFUND,
+        DONE,
+        rf"{_I}(?:sorted(?: out)?|took care of|taken care of|dealt with|handled|hit|pushed|pressed)\b"
+        rf"{_E}{{0,20}}\brefund\b",
+    ),
+    form(REFUND, BEGUN, rf"{_I}(?:hit|pushed|pressed|clicked|tapped)\b{_E}{{0,20}}\bbutton\b"),
+    form(REFUND, DONE, rf"\brefund\b{_E}{{0,12}}?(?:{_IS})?\b(?:cleared|went out|gone out)\b"),
+    form(REFUND, DONE, r"\bconsider (?:it|that|this|them|your [a-z]{1,12}) (?:already )?(?:refunded|paid back)\b"),
+    form(
+        REFUND,
+        UNDER_WAY,
+        rf"(?:{_SUM}|\brefund\b|\bmoney\b){_E}{{0,20}}?{_IS}(?:released to your\b|left (?:us|our|here)\b)",
+    ),
+    form(REFUND, DONE, rf"\byour (?:bank|card|account)(?: now)? has (?:the |your )?(?:{_SUM}|refund|money)\b"),
+    form(REFUND, DONE, rf"\byou(?: now| already)? have (?:the |your |all )?(?:{_SUM}|money)\b{_E}{{0,8}}\bback\b"),
+    form(
+        REFUND,
+        DONE,
+        rf"{_I}(?:had|got) {_E}{{0,12}}(?:{_SUM}|money)\b{_E}{{0,10}}\b(?:returned|refunded|sent back|paid back)\b",
+    ),
+    form(REFUND, DONE, rf"{_I}(?:voided|reversed|cancell?ed) (?:the |your )?(?:payment|charge|transaction)\b"),
     # Goods that will not be sent.
     form(
         CANCEL,
@@ -152,6 +157,11 @@ ENGLISH: Final = (
         DONE,
         rf"\bcancellation\b{_E}{{0,20}}?(?:{_IS}(?:complete|completed|done|confirmed|processed)\b|{_THROUGH})",
     ),
+    form(
+        CANCEL,
+        DONE,
+        rf"\b(?:is|are|came|come|has come|have come)\b{_E}{{0,10}}\b(?:off|out of) (?:your|the|this) order\b",
+    ),
     form(CANCEL, DONE, rf"(?:{_I}|{_IS})(?:taken|took|removed)\b{_E}{{0,20}}\b(?:off|from) (?:your|the) order\b"),
     # Goods that come back.
     form(
@@ -162,15 +172,28 @@ ENGLISH: Final = (
     ),
     form(RETURN, BEGUN, rf"{_I}{_MADE}\b{_E}{{0,40}}\breturn\b(?! (?:window|policy|period|button|request form))"),
     form(RETURN, BEGUN, rf"\breturn\b{_E}{{0,40}}?{_IS}(?:being )?{_MADE}\b"),
-    form(RETURN, BEGUN, rf"^\W*(?:your |the )?return(?: request)? {_MADE}\b"),
+    form(RETURN, BEGUN, rf"^\W{{0,6}}(?:your |the )?return(?: request)? {_MADE}\b"),
     form(RETURN, BEGUN, rf"\breturn\b(?: request)?{_E}{{0,20}}{_THROUGH}"),
-    form(RETURN, BEGUN, rf"{_I}(?:sent|emailed|mailed|generated|created)\b{_E}{{0,20}}\breturn label\b"),
-    form(RETURN, BEGUN, rf"\breturn label\b{_E}{{0,20}}?{_IS}(?:sent|emailed|mailed|created|ready|generated)\b"),
+    form(RETURN, BEGUN, rf"{_I}(?:sent|emailed|mailed|generated|created|issued)\b{_E}{{0,20}}\breturn label\b"),
+    form(
+        RETURN,
+        BEGUN,
+        rf"\breturn label\b{_E}{{0,20}}?{_IS}(?:sent|emailed|mailed|created|ready|generated|issued|in your)\b",
+    ),
+    form(RETURN, BEGUN, r"\breturn label (?:sent|e-?mailed|mailed|created|issued|on its way)\b"),
+    form(
+        RETURN, BEGUN, rf"\blabel\b{_E}{{0,16}}?\breturn\b{_E}{{0,8}}?{_IS}(?:sent|e-?mailed|mailed|issued|created)\b"
+    ),
     form(RETURN, BEGUN, r"\bmarked as returned\b"),
     form(RETURN, BEGUN, rf"{_I}{_MADE}\b{_E}{{0,30}}\b{_PICK_UP}\b"),
     form(RETURN, BEGUN, rf"\b{_PICK_UP}\b{_E}{{0,30}}?{_IS}{_MADE}\b"),
     # Goods for goods.
     form(EXCHANGE, DONE, rf"\b{_NEW_ONE}\b{_E}{{0,30}}?{_IS}(?:being )?{_SHIPPED}"),
+    form(
+        EXCHANGE,
+        DONE,
+        rf"\b{_NEW_ONE}\b{_E}{{0,12}}?\b(?:left|went out)\b(?= (?:the|our|us|here|to|today|yesterday|this))",
+    ),
     form(EXCHANGE, DONE, rf"{_I}{_SHIPPED}\b{_E}{{0,25}}\b{_NEW_ONE}\b"),
     form(EXCHANGE, BEGUN, rf"(?:{_I}|{_IS})(?:marked as )?(?:exchanged|swapped|replaced)\b"),
     form(EXCHANGE, BEGUN, rf"{_I}{_MADE}\b{_E}{{0,40}}\b(?:exchange|swap|replacement)\b"),
@@ -184,7 +207,7 @@ ENGLISH: Final = (
         BEGUN,
         rf"\b{_NEW_ONE}\b{_E}{{0,30}}?{_IS}(?:being )?(?:packed|prepared|reserved|on order|confirmed)\b",
     ),
-    form(EXCHANGE, BEGUN, rf"^\W*(?:your |the )?(?:exchange|swap|replacement)(?: request)? {_MADE}\b"),
+    form(EXCHANGE, BEGUN, rf"^\W{{0,6}}(?:your |the )?(?:exchange|swap|replacement)(?: request)? {_MADE}\b"),
     form(EXCHANGE, BEGUN, rf"\b(?:exchange|swap)\b(?: request)?{_E}{{0,20}}{_THROUGH}"),
     form(EXCHANGE, BEGUN, rf"(?:{_I}|{_IS})(?:reserved|put|set)\b{_E}{{0,25}}(?:\b{_NEW_ONE}\b{_E}{{0,10}})?\baside\b"),
     # The same once more.
@@ -192,7 +215,8 @@ ENGLISH: Final = (
         RESEND,
         BEGUN,
         rf"{_I}(?:arranged|scheduled|set up|ordered|organi[sz]ed|requested|asked)\b{_E}{{0,40}}"
-        r"\b(?:resent|re-sent|reshipped|re-shipped|sent (?:out )?again|shipped again|reshipment|redelivery|resend)\b",
+        r"\b(?:resent|re-sent|reshipped|re-shipped|sent (?:out )?again|shipped again|reshipment|redelivery|"
+        r"resend|send (?:you )?(?:another|a new|a second))\b",
     ),
     form(
         RESEND, DONE, rf"(?:{_I}|{_IS})(?:being )?(?:resent|re-sent|reshipped|re-shipped|redelivered|re-dispatched)\b"
@@ -221,63 +245,6 @@ ENGLISH: Final = (
         ADDRESS, DONE, rf"{_I}(?:updated|changed)\b{_E}{{0,10}}\bwhere\b|\border\b{_E}{{0,10}}\bnow (?:goes|ships) to\b"
     ),
     form(ADDRESS, DONE, rf"\bnow (?:goes|ships|going|being sent|sent|set|headed)\b{_E}{{0,20}}\bnew {_WHERE}\b"),
-    # Somebody of the shop.
-    form(HAND_OFF, BEGUN, rf"{_I}{_TOLD}\b{_E}{{0,50}}\b{_SOMEBODY}\b"),
-    form(
-        HAND_OFF,
-        BEGUN,
-        rf"\b(?:i'm|we're|i am|we are){_ADV} (?:passing|forwarding|escalating|notifying|flagging|sending|reporting) "
-        rf"(?:your|this|it|the|our)\b{_E}{{0,40}}\b{_SOMEBODY}\b",
-    ),
-    form(
-        HAND_OFF,
-        UNDER_WAY,
-        rf"\b(?:i'm|we're|i am|we are){_ADV} "
-        r"(?:asking|handing|passing|transferring|forwarding|escalating|connecting|getting|calling|bringing|putting|"
-        rf"notifying|routing|looping)\b{_E}{{0,50}}\b(?:{_SOMEBODY}|through)\b",
-    ),
-    form(HAND_OFF, UNDER_WAY, rf"\b(?:i'm|we're|i am|we are){_ADV} (?:transferring|connecting|handing) (?:you|this)\b"),
-    form(
-        HAND_OFF,
-        UNDER_WAY,
-        rf"\b{_SOMEBODY}\b{_E}{{0,25}}?{_IS}(?:being )?"
-        r"(?:brought in|put through|on (?:the|their) way|taking over|joining|joined|coming|here now|connected)\b",
-    ),
-    form(
-        HAND_OFF,
-        BEGUN,
-        rf"\b{_SOMEBODY}\b{_E}{{0,25}}?{_IS}(?:being )?"
-        rf"(?:{_TOLD}|on it|on the case|looking|handling|reviewing|aware|working on)\b",
-    ),
-    form(
-        HAND_OFF,
-        UNDER_WAY,
-        rf"\byou(?:'re| are|'ve| have)(?: been| being)?{_ADV} (?:transferred|connected|handed|passed|put through)\b",
-    ),
-    form(
-        HAND_OFF,
-        BEGUN,
-        rf"{_IS}(?:being )?(?:handed|passed|forwarded|escalated|transferred|referred|flagged|assigned|routed)\b"
-        rf"{_E}{{0,30}}\b{_SOMEBODY}\b",
-    ),
-    form(
-        HAND_OFF,
-        BEGUN,
-        rf"\b(?:hand-?off|transfer|escalation)\b{_E}{{0,20}}?{_IS}(?:done|complete|completed|under ?way|made)\b",
-    ),
-    form(
-        HAND_OFF,
-        UNDER_WAY,
-        rf"\b{_SOMEBODY}\b{_E}{{0,20}}?(?:\bwill\b|'ll\b|\bis going to\b) (?:\w+ ){{0,2}}?{_WILL_COME}",
-        promise=True,
-    ),
-    form(
-        HAND_OFF,
-        UNDER_WAY,
-        r"\byou(?:'ll| will) (?:hear|be contacted|be helped|get an? (?:reply|answer)|be called)\b"
-        rf"{_E}{{0,15}}\b{_SOMEBODY}\b",
-        promise=True,
-    ),
     # Something for the trouble.
     form(
         COMPENSATION,
@@ -294,7 +261,7 @@ ENGLISH: Final = (
     form(
         COMPENSATION,
         UNDER_WAY,
-        rf"{_I}(?:approved|granted|issued|added|given|gave|applied|sent|credited|arranged|awarded|paid)\b{_E}{{0,50}}"
+        rf"{_I}(?:approved|granted|issued|added|given|gave|applied|sent|credited|arranged|awarded|paid|put)\b{_E}{{0,50}}"
         rf"\b{_GOODWILL}\b",
     ),
     form(
@@ -303,6 +270,10 @@ ENGLISH: Final = (
         rf"\b{_GOODWILL}\b{_E}{{0,40}}?{_IS}(?:being )?"
         r"(?:approved|granted|issued|added|credited|applied|paid|sent|awarded|agreed|on (?:its|the) way)\b",
     ),
+    form(
+        COMPENSATION, UNDER_WAY, rf"\bgoodwill\b{_E}{{0,12}}{_I}(?:added|put|credited|given|sent)\b{_E}{{0,20}}{_SUM}"
+    ),
+    form(COMPENSATION, UNDER_WAY, rf"\bhere(?:'s| is) (?:a|your)\b{_E}{{0,16}}\b{_GOODWILL}\b"),
     form(COMPENSATION, UNDER_WAY, rf"(?:{_I}|{_IS})compensated\b"),
     form(COMPENSATION, UNDER_WAY, rf"(?:{_I}|{_IS})(?:granted|awarded) (?:you )?{_SUM}"),
     form(COMPENSATION, UNDER_WAY, rf"{_IS}(?:agreed to|approved|granted)\b{_E}{{0,30}}\b{_GOODWILL}\b"),

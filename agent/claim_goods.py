@@ -28,12 +28,14 @@ _COMMON: Final = re.compile(
 )
 # The sign that takes the place of goods in a clause; a text has none of its own.
 _M: Final = "\ue000"
-_SUM: Final = r"(?:(?:nt|us)?\$ ?\d[\d,.]*|\d[\d,.]* ?(?:元|塊|圓|dollars|ntd|twd))"
-_MANY: Final = rf"{_M}(?: ?(?:和|與|及|以及|跟|還有|、|&|/|\+|and|as well as|plus) ?(?:(?:the|your|both) )?{_M})*"
-_DETERMINED: Final = (
-    r"(?:(?:the|your|a|an|this|that|these|those|both|all|new|old|ordered|of|pair|x|\d+|one|two|three) ){0,5}"
+_SUM: Final = r"(?:(?:nt|us)?\$ ?\d[\d,.]{0,15}|(?<![\d.,])\d[\d,.]{0,15} ?(?:元|塊|圓|dollars|ntd|twd))"
+_MANY: Final = (
+    rf"{_M}(?: ?(?:和|與|及|以及|跟|還有|、|&|/|\+|and|as well as|plus) ?(?:(?:the|your|both) )?{_M}){{0,20}}"
 )
-_COUNTED: Final = r"(?: ?[x×] ?\d+| ?[一二兩三四五\d]+[件個副組支條雙台本頂])?"
+_DETERMINED: Final = (
+    r"(?:(?:the|your|a|an|this|that|these|those|both|all|new|old|ordered|of|pair|x|\d{1,4}|one|two|three) ){0,5}"
+)
+_COUNTED: Final = r"(?: ?[x×] ?\d{1,4}| ?[一二兩三四五\d]{1,4}[件個副組支條雙台本頂])?"
 # Between goods and what was done about them. Not “sent” or “on its way”: they may be said beside another's refund.
 _JUST: Final = (
     r"(?:已經?|都|也|剛[剛才]?|全[部額數]?|正在|現在|今天|我們?|這邊|[幫為][您你]|成功|順利|完成|辦理|申請|登記|建立|安排|"
@@ -54,13 +56,13 @@ _OBJECTS: Final = (
     rf"(?:這筆|部分)?(?=$|並|且|了|囉|啦|及| ?{_SUM}|的(?:訂單|款|錢|金額|費用| ?{_SUM})|"
     rf"的?{_JUST}(?:退|換|取消|補寄|重寄|重新寄))",
     # “the earphones have been refunded”
-    r"(?:^\W*(?:(?:and|so|then|yes|ok|okay|done|now|also|sure|that|good news) ){0,3}|\band )"
+    r"(?:^\W{0,6}(?:(?:and|so|then|yes|ok|okay|done|now|also|sure|that|good news) ){0,3}|\band )"
     rf"{_DETERMINED}{_MANY}{_COUNTED}(?: {_SUM})?(?=(?:{_HAS})? (?:refund(?:ed)?|reimbursed|cancell?ed|"
     r"cancellation|return(?:ed)?|exchanged?|replace(?:d|ment)|swapped|resent|re-sent|reshipped|sent again)\b)",
     # “I have refunded the earphones”, “the refund of NT$230 for the case”
     r"\b(?:(?:refunded|cancell?ed|exchanged|replaced|swapped|resent|re-sent|reshipped|reimbursed)(?: you)?"
     rf"(?: {_SUM})?(?: for)?|(?<!in )(?:refund|cancellation|return|exchange|replacement)(?: of)?(?: {_SUM})? "
-    rf"(?:of|for)) {_DETERMINED}{_MANY}{_COUNTED}(?=\W*$| ?{_SUM}|"
+    rf"(?:of|for)) {_DETERMINED}{_MANY}{_COUNTED}(?=\W{{0,6}}$| ?{_SUM}|"
     r" (?:and|to|on|in|for|from|with|now|already|today|back|at|via|again|has|have|is|are|was|were)\b)",
 )
 _OBJECT: Final = re.compile("|".join(_OBJECTS))

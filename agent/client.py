@@ -30,6 +30,8 @@ CALL_ID = re.compile(r"[a-zA-Z0-9_-]{1,80}")
 CONNECT_SECONDS = 5
 SHORTEST_SILENCE = 0.05
 LARGEST_NUMBER = 10**300
+# A token has some four characters in English and one in Chinese: longer words than this no model has written.
+CHARACTERS_PER_TOKEN = 8
 # What is there already is read faster than this; more is to be waited for.
 AT_ONCE_SECONDS = 0.001
 
@@ -171,6 +173,7 @@ def _words(response: httpx2.Response, heard: Heard) -> Iterator[str]:
     Only what breaks in the SDK or in a frame is a failure of the model, not what a caller does with its words.
     """
     frames = anthropic.Stream.raw_events(response)
+    left = CHARACTERS_PER_TOKEN * settings.AGENT_MAX_OUTPUT_TOKENS
     while True:
         with _failures():
             frame = next(frames, None)
@@ -178,6 +181,9 @@ def _words(response: httpx2.Response, heard: Heard) -> Iterator[str]:
                 return
             # The wire names every frame; what has no name is none, and the SDK ignores it.
             words = heard.take(frame.event, frame.data)
+            left -= len(words)
+            if left < 0:
+                raise TooLong("more words than were asked for")
         if frame.event == "error":
             raise _told_in_stream(frame.data, response)
         if words:
@@ -219,6 +225,10 @@ def _checked(heard: Heard, request_id: str) -> Reply:
     if heard.stop_reason is None:
         raise ModelFailed(endings.of_stop(None), request_id=request_id)
     content = [storable(block) for block in heard.content()]
+    # A block can also begin with words, which are none of those that came one after the other.
+    words = sum(len(block["text"]) for block in content if block["type"] == "text")
+    if words > CHARACTERS_PER_TOKEN * settings.AGENT_MAX_OUTPUT_TOKENS:
+        raise ModelFailed(endings.BY_NAME["malformed_reply"], "more words than were asked for", request_id=request_id)
     if problem := _malformed(content, heard.stop_reason):
         raise ModelFailed(endings.BY_NAME["malformed_reply"], problem, request_id=request_id)
     return Reply(content, heard.stop_reason, _usage(heard), request_id)

@@ -16,10 +16,13 @@ from enum import IntEnum
 from typing import Any, Final
 
 from agent.models import Conversation
-from agent.states import Author, ToolCallState
+from agent.states import Author, CardKind, CardState, ToolCallState
+from agent.tools.address import UPDATE_SHIPPING_ADDRESS
+from agent.tools.ask import CREATE_RETURN, REFUND_ITEMS
 from agent.tools.goodwill import PROPOSE_COMPENSATION
 from agent.tools.person import HAND_OFF_TO_HUMAN
 from agent.tools.read import GET_ORDER
+from agent.tools.resend import RESEND_ITEMS
 from orders.models import AuditEvent, Order
 from refunds.models import Approval, Refund, RefundQuote, Replacement, Return
 from refunds.refund_words import waits_until
@@ -52,6 +55,8 @@ KINDS: Final = (REFUND, CANCEL, RETURN, EXCHANGE, RESEND, ADDRESS, HAND_OFF, COM
 class Reach(IntEnum):
     """How far a deed has come. Words that say less are true as well."""
 
+    # Nothing yet: it comes if the customer presses what is on the page, or when what was asked for has been done.
+    AHEAD = 0
     # Asked for and kept: “your refund has been submitted”, “the return is registered”, “passed on to a colleague”.
     BEGUN = 1
     # Nothing more is needed for it: “on its way to your card”, “your parcel has come in”, “a colleague takes over”.
@@ -65,12 +70,14 @@ class Deed:
     """One thing done. `amounts`: those that may be named with it, in the currency's smallest unit.
 
     `goods`: the order's lines that it is about, by their keys; None where it is about none in particular.
+    `stuck`: nothing more comes of it by itself.
     """
 
     kind: Kind
     reach: Reach
     amounts: frozenset[int] = frozenset()
     goods: frozenset[int] | None = None
+    stuck: bool = False
 
 
 _REFUNDS: Final[Mapping[str, Reach]] = {
@@ -98,6 +105,19 @@ _COMPENSATIONS: Final[Mapping[str, Reach]] = {
     ApprovalState.REJECTED: Reach.BEGUN,
     ApprovalState.EXPIRED: Reach.BEGUN,
     ApprovalState.APPROVED: Reach.UNDER_WAY,
+}
+# What may come by a card's press, and by the tools that put such cards up.
+_BY_CARDS: Final[Mapping[str, tuple[Kind, ...]]] = {
+    CardKind.REFUND: (REFUND, CANCEL),
+    CardKind.RETURN: (RETURN, REFUND),
+    CardKind.EXCHANGE: (EXCHANGE,),
+    CardKind.RESEND: (RESEND,),
+    CardKind.ADDRESS: (ADDRESS,),
+}
+_BY_CALLS: Final[Mapping[str, CardKind]] = {
+    REFUND_ITEMS.name: CardKind.REFUND,
+    RESEND_ITEMS.name: CardKind.RESEND,
+    UPDATE_SHIPPING_ADDRESS.name: CardKind.ADDRESS,
 }
 # A tool's name and its arguments.
 Call = tuple[str, Any]
@@ -131,6 +151,8 @@ def deeds(conversation: Conversation, calls: Iterable[Call] = ()) -> list[Deed]:
     found = [deed for read in _READERS for deed in read(known)]
     if conversation.needs_person or conversation.owner_id:
         found.append(Deed(HAND_OFF, Reach.UNDER_WAY))
+    for card in conversation.cards.filter(state=CardState.OPEN):
+        found += [Deed(kind, Reach.AHEAD) for kind in _BY_CARDS[card.kind]]
     return found + [deed for name, arguments in calls for deed in _made_true_by(name, arguments)]
 
 
@@ -155,6 +177,11 @@ def _made_true_by(name: str, arguments: Any) -> Iterator[Deed]:
         amount = arguments.get("compensation_ntd") if isinstance(arguments, dict) else None
         yield Deed(COMPENSATION, Reach.BEGUN, frozenset({amount} if isinstance(amount, int) else ()))
         yield Deed(HAND_OFF, Reach.BEGUN)
+    elif name == CREATE_RETURN.name:
+        by_quote = isinstance(arguments, dict) and arguments.get("quote_id")
+        yield from (Deed(kind, Reach.AHEAD) for kind in _BY_CARDS[CardKind.RETURN if by_quote else CardKind.EXCHANGE])
+    elif name in _BY_CALLS:
+        yield from (Deed(kind, Reach.AHEAD) for kind in _BY_CARDS[_BY_CALLS[name]])
 
 
 def numbers_of(order: Order) -> frozenset[str]:
@@ -167,7 +194,7 @@ def numbers_of(order: Order) -> frozenset[str]:
 
 def _of_refunds(known: Known) -> Iterator[Deed]:
     """A refund's own amount, its parts, and the sum of all that have come equally far."""
-    sums: dict[Reach, int] = {}
+    sums: dict[tuple[Reach, bool], int] = {}
     rows = Refund.objects.filter(order=known.order).select_related("quote")
     for refund in filter(known.knows, rows.prefetch_related("allocations", "quote__lines")):
         goods = _goods_of(refund.quote)
@@ -176,8 +203,9 @@ def _of_refunds(known: Known) -> Iterator[Deed]:
         reach = _REFUNDS.get(refund.state)
         if reach is not None:
             reach = Reach.BEGUN if waits_until(refund) else reach
-            sums[reach] = sums.get(reach, 0) + refund.amount
-            yield Deed(REFUND, reach, frozenset({refund.amount, *parts}), goods)
+            stuck = refund.state == RefundState.FAILED
+            sums[reach, stuck] = sums.get((reach, stuck), 0) + refund.amount
+            yield Deed(REFUND, reach, frozenset({refund.amount, *parts}), goods, stuck)
             if refund.kind == RefundKind.COMPENSATION:
                 yield Deed(COMPENSATION, reach, frozenset({refund.amount, *parts}))
         if paid and reach != Reach.DONE:
@@ -187,9 +215,9 @@ def _of_refunds(known: Known) -> Iterator[Deed]:
         cancels = refund.quote is not None and refund.quote.action == QuoteAction.CANCEL
         if cancels and reach is not None:
             yield Deed(CANCEL, Reach.DONE, goods=goods)
-    for reach, amount in sums.items():
+    for (reach, stuck), amount in sums.items():
         # Of no goods: the refunds themselves are there for words that name some.
-        yield Deed(REFUND, reach, frozenset({amount}), frozenset())
+        yield Deed(REFUND, reach, frozenset({amount}), frozenset(), stuck)
 
 
 def _goods_of(row: RefundQuote | Return | Replacement | None) -> frozenset[int] | None:
@@ -201,6 +229,8 @@ def _of_returns(known: Known) -> Iterator[Deed]:
         if item.state in _RETURNS:
             kind = EXCHANGE if item.kind == ReturnKind.EXCHANGE else RETURN
             yield Deed(kind, _RETURNS[ReturnState(item.state)], goods=_goods_of(item))
+            if kind == RETURN:
+                yield Deed(REFUND, Reach.AHEAD)  # when the goods have been checked
 
 
 def _of_replacements(known: Known) -> Iterator[Deed]:

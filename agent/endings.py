@@ -104,7 +104,8 @@ TABLE: Final[tuple[Ending, ...]] = (
     Ending(
         "malformed_reply",
         (
-            "shape:a call without id, name or arguments, or with an id used before; `tool_use` without a call",
+            "shape:a call without id, name or arguments, or with an id used before; `tool_use` without a call; "
+            "more words than tokens were asked for",
             "anthropic.APIResponseValidationError",
         ),
         Retry(),

@@ -19,7 +19,7 @@ from orders.prose import aside, labelled
 from refunds import selectors
 from refunds.models import QuoteLine, RefundQuote
 from refunds.present import return_text
-from refunds.refund_words import state_text
+from refunds.refund_words import quote_state_words, state_text
 
 WORDS_OF_CUSTOMER: Final = 3
 CHARACTERS_OF_EACH: Final = 160
@@ -80,7 +80,7 @@ def _line(line: QuoteLine) -> str:
 
 def _quote(quote: RefundQuote) -> str:
     amount = format_money(quote.amount, quote.currency)
-    return aside(f"{quote.pk} {quote.get_action_display()} {amount}", quote.get_state_display())
+    return aside(f"{quote.pk} {quote.get_action_display()} {amount}", quote_state_words(quote))
 
 
 def _open_cards(conversation: Conversation) -> list[Card]:

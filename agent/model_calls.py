@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import structlog
-from django.conf import settings
 from django.utils import timezone
 
 from agent import client, events, plain, spending
@@ -43,7 +42,7 @@ def begin(conversation: Conversation, turn: Turn, *, again: bool = False) -> Mod
         number=number,
         attempt=attempt,
         started_at=timezone.now(),
-        model=settings.AGENT_MODEL[:60],
+        model=spending.asked_model(),
     )
 
 

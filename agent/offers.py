@@ -67,8 +67,9 @@ def preview(*, conversation: Conversation, actor: Actor, choices: Sequence[LineC
 def offer(*, conversation: Conversation, actor: Actor, quote_id: str) -> Card:
     """Show the quote on the customer's page. The actor owns the conversation from then on, as whoever answers does.
 
-    The same quote again gives the same card. Raises `NotAllowed`, `NotFound` for a quote that the actor did not ask for
-    here, and `Refusal` where the quote cannot be confirmed any more, or not by a customer.
+    The same quote again gives the same card; so does one for the same, of another tab or of anybody else, while that
+    card waits. Raises `NotAllowed`, `NotFound` for a quote that the actor did not ask for here, and `Refusal` where the
+    quote cannot be confirmed any more, or not by a customer.
     """
     user = actor.require_staff(people.PERMISSION)
     actor.require(ASK)
@@ -85,9 +86,10 @@ def offer(*, conversation: Conversation, actor: Actor, quote_id: str) -> Card:
         people.take_over(conversation=locked, actor=actor)
         locked.refresh_from_db()
         kind = CardKind.RETURN if quote.action == QuoteAction.RETURN else CardKind.REFUND
-        card = cards.open_card(
-            conversation=locked, call=None, spec=CardSpec(kind=kind, quote=quote, expires_at=quote.expires_at)
-        )
+        spec = CardSpec(kind=kind, quote=quote, expires_at=quote.expires_at)
+        if waiting := cards.waiting_like(locked, spec):
+            return waiting
+        card = cards.open_card(conversation=locked, call=None, spec=spec)
         amount = format_money(quote.amount, quote.currency)
         _record(locked, actor, card, quote_id=card.quote_id, amount=amount)
         told = TOLD_MODEL.format(quote=quote.pk, amount=amount)

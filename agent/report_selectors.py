@@ -29,6 +29,7 @@ from django.db.models.functions import Cast, Coalesce
 
 from agent.models import Conversation, Message, ModelCall, Turn
 from agent.states import LIVE_TURNS, Author
+from agent.usage import OFFLINE_SCRIPT
 from orders.models import AuditEvent
 from orders.periods import Period, Spread, local_day, spread
 
@@ -47,6 +48,7 @@ class Cost:
 
     conversations: int
     micro: int
+    is_script: bool = False  # the stand-in has answered some of it, and is not charged
 
     @property
     def each(self) -> int | None:
@@ -124,5 +126,9 @@ def first_answer_of_people(period: Period) -> Spread:
 def cost(period: Period) -> Cost:
     """All that conversations begun in the period have cost, and how many of them asked a model anything."""
     calls = ModelCall.objects.filter(conversation__in=begun(period).values("pk"))
-    found = calls.order_by().aggregate(conversations=Count("conversation", distinct=True), micro=Sum("cost_micro"))
-    return Cost(found["conversations"], found["micro"] or 0)
+    found = calls.order_by().aggregate(
+        conversations=Count("conversation", distinct=True),
+        micro=Sum("cost_micro"),
+        of_script=Count("pk", filter=Q(model=OFFLINE_SCRIPT)),
+    )
+    return Cost(found["conversations"], found["micro"] or 0, is_script=found["of_script"] > 0)

@@ -2,14 +2,22 @@
 
 from django.conf import settings
 
+from agent.usage import OFFLINE_SCRIPT
+
 MILLION = 1_000_000
+
+
+def asked_model() -> str:
+    """Whose name stands on a request until its answer says who has answered."""
+    return OFFLINE_SCRIPT if settings.AGENT_IS_STAND_IN else str(settings.AGENT_MODEL)[:60]
 
 
 def cost_micro(*, model: str, fresh: int, written: int, cached: int, output: int) -> int:
     """Millionths of a US dollar, rounded up, for tokens read afresh, written to and read from the cache, and written.
 
     `settings.MODEL_PRICES` gives micro-dollars per million tokens by the beginning of a model's id; the longest
-    beginning counts, and `*` is for whatever else answers.
+    beginning counts, and `*` is for whatever else answers: the stand-in too, which is not charged, so that limits and
+    measurements work without a key.
     """
     prices = _prices(model)
     total = fresh * prices["input"] + written * prices["cache_write"] + cached * prices["cache_read"]

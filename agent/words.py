@@ -10,7 +10,7 @@ from orders.words import Words
 MACHINES: Final[Mapping[str, Words]] = {
     "agent": _("Assistant"),
     "program": _("a program of the customer"),
-    "cards": _("system (confirmation cards)"),
+    "cards": _("system"),
     "mails": _("e-mails to customers"),
 }
 ACTIONS: Final[Mapping[str, Words]] = {

@@ -16,6 +16,7 @@ from orders.admin import register_step_reader
 from orders.admin_links import NOTHING, admin_link, history_link, list_link, register_subject, subject_link
 from orders.admin_pages import ReadOnlyAdmin, ReadOnlyInline
 from orders.money import format_money
+from orders.prose import aside
 from orders.words import register_actions, register_machines
 from refunds import admin_goods, admin_watching  # noqa: F401  importing them registers their pages
 from refunds.admin_parts import LinesInline, Record
@@ -29,6 +30,7 @@ from refunds.models import (
     RefundPolicy,
     RefundQuote,
 )
+from refunds.refund_words import quote_state_words
 from refunds.words import ACTIONS, MACHINES
 
 register_actions(ACTIONS)
@@ -96,9 +98,9 @@ class RefundPolicyAdmin(ReadOnlyAdmin):
 class RefundQuoteAdmin(Record):
     story = "pk"
     amounts: ClassVar = dict.fromkeys(("amount", "fee"), "currency")
-    in_words: ClassVar = {"conversation_ref": "of_conversation"}
+    in_words: ClassVar = {"conversation_ref": "of_conversation", "state": "how_it_stands"}
     beside: ClassVar = {"steps": "reasons"}
-    list_display = ("id", "of_order", "action", "state", "amount", "asker", "asked_by", "created_at")
+    list_display = ("id", "of_order", "action", "how_it_stands", "amount", "asker", "asked_by", "created_at")
     list_select_related = ("order", "asked_by")
     search_fields = (
         "id__exact",
@@ -111,6 +113,11 @@ class RefundQuoteAdmin(Record):
     list_filter = ("state", "action", "asker", "currency", "policy")
     date_hierarchy = "created_at"
     inlines = (QuoteLineInline,)
+
+    @admin.display(description=_("state"), ordering="state")
+    def how_it_stands(self, quote: RefundQuote) -> str:
+        because = quote.get_ended_because_display() if quote.was_taken_back else ""
+        return aside(quote_state_words(quote), because)
 
     @admin.display(description=_("conversation"))
     def of_conversation(self, quote: RefundQuote) -> str:

@@ -17,11 +17,8 @@ from refunds.states import EndedBecause, QuoteState
 BATCH = 200
 
 
-def end(*, quote: RefundQuote, to: QuoteState, actor: Actor, because: str = "", note: str = "", told: str = "") -> bool:
-    """Move an open quote to `to`; False if it was not open any more. Inside the caller's transaction.
-
-    `told`: why, for the history alone, where no refusal is worded from it.
-    """
+def end(*, quote: RefundQuote, to: QuoteState, actor: Actor, because: str = "", note: str = "") -> bool:
+    """Move an open quote to `to`; False if it was not open any more. Inside the caller's transaction."""
     moved = RefundQuote.objects.filter(pk=quote.pk, state=QuoteState.OPEN).update(
         state=to, ended_at=timezone.now(), ended_because=because
     )
@@ -36,7 +33,7 @@ def end(*, quote: RefundQuote, to: QuoteState, actor: Actor, because: str = "", 
         order=quote.order,
         chosen={"note": note} if note else None,
         computed=computed(quote),
-        outcome={"state": to, "because": because or told},
+        outcome={"state": to, "because": because},
         correlation=correlation_of(quote),
     )
     tell_on_commit(quote_ended, quote_id=quote.pk)
@@ -78,9 +75,9 @@ def supersede_open(*, order: Order, asker_ref: str, actor: Actor) -> None:
 def decline(*, quote_id: str, actor: Actor, because: str = "") -> bool:
     """The quote is not wanted. False if it had already ended; then nothing changes. Raises NotFound, NotAllowed.
 
-    `because`: where nobody has said no, why it is over all the same (`refunds/words.py`); the history keeps it.
+    `because`: where nobody has said no, why it is over all the same (`EndedBecause`).
     """
-    return end(quote=access.quote_to_decline(quote_id, actor), to=QuoteState.DECLINED, actor=actor, told=because)
+    return end(quote=access.quote_to_decline(quote_id, actor), to=QuoteState.DECLINED, actor=actor, because=because)
 
 
 def expire_quotes() -> int:

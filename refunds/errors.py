@@ -1,7 +1,7 @@
 """Every refusal of this app in words: what is wrong, and what to do instead. Nothing else words a refusal.
 
 Codes are stable; the wording follows the reader's language. What a refusal says about units is in
-`refunds/unit_errors.py`.
+`refunds/unit_errors.py`, of a quote that is over in `refunds/quote_errors.py`.
 """
 
 from collections.abc import Mapping
@@ -140,38 +140,6 @@ def note_unusable(field: str, longest: int) -> InvalidInput:
         field,
         _("The reason must be plain text of at most %(longest)s characters.") % {"longest": longest},
         hint=_("Shorten it and leave out control characters."),
-    )
-
-
-def quote_expired() -> Refusal:
-    return Refusal(
-        "quote_expired",
-        _("This quote has run out. Nothing was refunded."),
-        hint=_("Ask for a new quote: it takes a moment, and the amount may still be the same."),
-    )
-
-
-def quote_declined() -> Refusal:
-    return Refusal(
-        "quote_declined",
-        _("This quote was declined. Nothing was refunded."),
-        hint=_("Ask for a new quote if it is wanted after all."),
-    )
-
-
-def quote_redeemed() -> Refusal:
-    return Refusal(
-        "quote_redeemed",
-        _("This quote has already been confirmed."),
-        hint=_("Look at the refunds and returns of the order."),
-    )
-
-
-def quote_replaced() -> Refusal:
-    return Refusal(
-        "quote_superseded",
-        _("A newer quote took the place of this one. Nothing was refunded by this one."),
-        hint=_("Use the newer quote, or ask for another."),
     )
 
 

@@ -3,6 +3,7 @@
 Flow: choices → units (`selection`) → settlement (`settling`, `policy`) → a `RefundQuote` that holds for some minutes.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -14,10 +15,10 @@ from orders import audit, goods
 from orders.actors import Actor
 from orders.errors import Refusal
 from orders.models import Order
-from refunds import errors, unit_errors
+from refunds import errors, quote_errors, unit_errors
 from refunds.choices import LineChoice, describe, parse_choices
 from refunds.eligibility import REFUSED, UnitState
-from refunds.ending import computed, correlation_of, decline, supersede_open
+from refunds.ending import computed, correlation_of, decline, end, supersede_open
 from refunds.goods import UnitGroup, unit_groups
 from refunds.history import policy_for
 from refunds.models import QuoteLine, RefundPolicy, RefundQuote
@@ -30,6 +31,8 @@ __all__ = [
     "ask",
     "asker_ref",
     "decline",
+    "end_if_overtaken",
+    "is_the_same",
     "parse_choices",
     "what_changed",
     "why_changed",
@@ -177,18 +180,45 @@ def _write_lines(quote: RefundQuote, picked: Sequence[Picked]) -> None:
     )
 
 
+def is_the_same(quote: RefundQuote, other: RefundQuote) -> bool:
+    """Whether two quotes that are open stand for the same goods for the same reasons, and come to the same."""
+    if {quote.state, other.state} != {QuoteState.OPEN}:
+        return False
+    # The fingerprint covers the order as it was, the kind and the goods, but not the reasons that were given.
+    return quote.fingerprint == other.fingerprint and _wish(quote) == _wish(other)
+
+
+def _wish(quote: RefundQuote) -> Counter[tuple[Any, ...]]:
+    return Counter(quote.lines.values_list("line_item_id", "shipment_line_id", "quantity", "reason", "shop_fault"))
+
+
+@transaction.atomic
+def end_if_overtaken(*, quote_id: str, actor: Actor) -> bool:
+    """End an open quote of whose goods some have gone meanwhile. False, and nothing changes, where none have.
+
+    It could not be redeemed any more; whoever still sees its button is spared a press in vain.
+    """
+    order = goods.lock_order(RefundQuote.objects.values_list("order_id", flat=True).get(pk=quote_id))
+    quote = RefundQuote.objects.get(pk=quote_id)
+    groups = unit_groups(order, now=quote.created_at)
+    if all(item.state is not None for item in picked_again(quote, groups)):
+        return False
+    return end(quote=quote, to=QuoteState.SUPERSEDED, actor=actor, because=EndedBecause.ORDER_CHANGED)
+
+
 def why_not(quote: RefundQuote) -> Refusal:
     """Why a quote that is not open, or whose time is over, cannot be redeemed, and what to do instead."""
     if quote.state == QuoteState.DECLINED:
-        return errors.quote_declined()
+        because = quote.ended_because
+        return quote_errors.quote_taken_back(because) if quote.was_taken_back else quote_errors.quote_declined()
     if quote.state == QuoteState.REDEEMED:
-        return errors.quote_redeemed()
+        return quote_errors.quote_redeemed()
     if quote.state != QuoteState.SUPERSEDED:
-        return errors.quote_expired()
+        return quote_errors.quote_expired()
     if quote.ended_because == EndedBecause.ORDER_CHANGED:
         groups = unit_groups(quote.order, now=quote.created_at)
         return why_changed(quote, groups, picked_again(quote, groups))
-    return errors.quote_replaced()
+    return quote_errors.quote_replaced()
 
 
 def what_changed(quote: RefundQuote, groups: Sequence[UnitGroup]) -> Refusal | None:

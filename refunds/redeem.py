@@ -13,7 +13,7 @@ from orders import goods
 from orders.actors import Actor
 from orders.errors import Refusal
 from orders.models import Order
-from refunds import access, errors, payout, quotes, returns
+from refunds import access, errors, payout, quote_errors, quotes, returns
 from refunds.choices import clean_note
 from refunds.ending import decline, end, spend
 from refunds.goods import unit_groups
@@ -62,7 +62,7 @@ def _redeem(seen: RefundQuote, actor: Actor, note: str) -> Redeemed | Refusal:
         return quotes.why_not(quote)
     if quote.expires_at <= timezone.now():
         end(quote=quote, to=QuoteState.EXPIRED, actor=actor)
-        return errors.quote_expired()
+        return quote_errors.quote_expired()
     changed = quotes.what_changed(quote, unit_groups(order, now=quote.created_at))
     if changed is not None:
         end(quote=quote, to=QuoteState.SUPERSEDED, actor=actor, because=EndedBecause.ORDER_CHANGED)

@@ -8,8 +8,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from refunds.models import Refund, RefundAllocation
-from refunds.states import AllocationState, Asker, RefundKind, RefundState
+from refunds.models import Refund, RefundAllocation, RefundQuote
+from refunds.states import AllocationState, Asker, QuoteState, RefundKind, RefundState
 
 _TEXTS: Final = {
     RefundState.PENDING_APPROVAL: gettext_lazy("Waiting for a second person of the shop to approve it"),
@@ -39,6 +39,11 @@ def state_text(refund: Refund) -> str:
     if refund.kind == RefundKind.ELSEWHERE:
         return str(_ELSEWHERE[RefundState(refund.state)])
     return str(_TEXTS[RefundState(refund.state)])
+
+
+def quote_state_words(quote: RefundQuote) -> str:
+    """How the quote stands. Declined is what somebody said no to: what was taken back has words of its own."""
+    return _("taken back") if quote.was_taken_back else str(QuoteState(quote.state).label)
 
 
 def number_by_hand(refund: Refund, part: RefundAllocation) -> str:

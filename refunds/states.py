@@ -26,10 +26,15 @@ QUOTE_MOVES: dict[str, frozenset[str]] = {
 
 
 class EndedBecause(models.TextChoices):
-    """Why a quote is superseded: the refusal is worded anew from it whenever somebody asks."""
+    """Why a quote is over where its state does not say it: superseded by what, or declined although nobody said no.
+
+    The refusal is worded anew from it whenever somebody asks.
+    """
 
     NEWER_QUOTE = "newer_quote", _("a newer quote took its place")
     ORDER_CHANGED = "order_changed", _("the order had changed")
+    WROTE_INSTEAD = "wrote_instead", _("the customer wrote something else")
+    CLOSED = "closed", _("the conversation ended")
 
 
 class Asker(models.TextChoices):

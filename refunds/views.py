@@ -20,7 +20,7 @@ from orders.errors import Refusal
 from orders.http import ask_to_sign_in, path_of_site, wants_json
 from orders.kept_form import keep
 from orders.prose import sentences
-from refunds import access, redeem
+from refunds import access, quotes, redeem
 from refunds.models import RefundQuote
 from refunds.present import refund_as_dict, return_as_dict
 
@@ -51,8 +51,11 @@ def _confirm(request: HttpRequest, quote: RefundQuote, actor: Actor) -> Answer:
 
 def _decline(request: HttpRequest, quote: RefundQuote, actor: Actor) -> Answer:
     redeem.decline(quote_id=quote.pk, actor=actor)
-    quote.refresh_from_db(fields=["state"])
-    return {"quote_id": quote.pk, "state": quote.state}, 200, _("Nothing was refunded: the quote was declined.")
+    quote.refresh_from_db(fields=["state", "ended_because"])
+    body = {"quote_id": quote.pk, "state": quote.state}
+    if quote.was_taken_back:
+        return {**body, "because": quote.ended_because}, 200, quotes.why_not(quote).message
+    return body, 200, _("Nothing was refunded: the quote was declined.")
 
 
 def _pressed(

@@ -8,6 +8,10 @@ import pytest
 from django.utils import translation
 from django.utils.translation import gettext
 
+from agent.offline.phrases import PHRASES
+from orders.models import Order
+from refunds.errors import needs_a_person
+
 ROOT: Final = Path(__file__).resolve().parents[1]
 ROW: Final = re.compile(r"^\| (?P<term>[^|]+) \| [^|]+ \| (?P<chinese>[^|]+) \| (?P<never>[^|]+) \|$")
 # Words of mainland shops and computers, which a reader in Taiwan stumbles over.
@@ -70,6 +74,15 @@ def test_the_payment_provider_has_its_whole_name_and_a_version_its_number_in_the
     written = translations()
     assert re.findall(r".*金流(?!商).*", written) == []
     assert re.findall(r".*(?:版本|規則) %\(version\)s.*", written) == []
+
+
+def test_customers_are_not_told_of_the_payment_provider() -> None:
+    said = [phrase[0] for phrase in PHRASES.values()]
+    with translation.override("zh-hant"):
+        for because in ("", "cannot_partial", "window_over"):
+            refusal = needs_a_person(Order(number="7001"), by_hand=False, by_staff=False, because=because)
+            said += [refusal.message, refusal.hint]
+    assert [words for words in said if re.search(r"金流|服務商", words)] == []
 
 
 def test_no_word_of_another_place_stands_anywhere() -> None:

@@ -4,6 +4,7 @@ Effect and answer are one transaction, keyed by the call. A remote tool asks som
 and only reads: run again, it asks again.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import structlog
@@ -32,14 +33,15 @@ def run(lease: Lease, call_id: int, *, user: User, question: CopilotMessage) -> 
     call = CopilotCall.objects.select_related("message", "thread__conversation__order").get(pk=call_id)
     tool = COPILOT_BY_NAME.get(call.name)
     if tool is not None and tool.remote:
-        answer = _outside(tool, call, user, question)
+        # No transaction is open meanwhile.
+        answer = _answer(call, lambda: ask_outside(tool, _context(tool, call, user, question)))
         reached("copilot_outside_answered")
         with leases.holding(lease, "copilot_outside_kept"):
             _keep(call, answer)
         return
     with leases.holding(lease, "copilot_call_run"):
         if CopilotCall.objects.filter(pk=call.pk, state=ToolCallState.ASKED).exists():
-            _keep(call, _here(tool, call, user, question))
+            _keep(call, _answer(call, lambda: _outcome(tool, call, user, question)))
 
 
 def _keep(call: CopilotCall, answer: Answer) -> None:
@@ -50,23 +52,10 @@ def _keep(call: CopilotCall, answer: Answer) -> None:
     log.info("copilot.called", tool=call.name, thread=call.thread_id, code=result.get("code", "") if refused else "")
 
 
-def _here(tool: Tool | None, call: CopilotCall, user: User, question: CopilotMessage) -> Answer:
+def _answer(call: CopilotCall, work: Callable[[], Answer]) -> Answer:
+    """What `work` comes to: what is refused, not allowed or broken is an answer too. Raises OperationalError."""
     try:
-        with transaction.atomic():
-            return _outcome(tool, call, user, question)
-    except (Refusal, NotAllowed) as refused:
-        return _told(refused)
-    except OperationalError:
-        raise
-    except Exception:
-        log.exception("copilot.tool_broke", tool=call.name, call=call.pk)
-        return _broke()
-
-
-def _outside(tool: Tool, call: CopilotCall, user: User, question: CopilotMessage) -> Answer:
-    """No transaction is open meanwhile."""
-    try:
-        answer = ask_outside(tool, _context(tool, call, user, question))
+        answer = work()
     except (Refusal, NotAllowed) as refused:
         return _told(refused)
     except OperationalError:
@@ -77,6 +66,7 @@ def _outside(tool: Tool, call: CopilotCall, user: User, question: CopilotMessage
     return _told(answer) if isinstance(answer, Refusal) else answer
 
 
+@transaction.atomic
 def _outcome(tool: Tool | None, call: CopilotCall, user: User, question: CopilotMessage) -> dict[str, Any]:
     if tool is None:
         raise Refusal(

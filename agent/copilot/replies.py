@@ -4,7 +4,6 @@ import time
 from dataclasses import dataclass, field
 
 import structlog
-from django.conf import settings
 from django.db import connections
 from django.utils import timezone
 
@@ -78,7 +77,7 @@ def _begin(lease: Lease, question: CopilotMessage, attempts: Attempts) -> tuple[
         if "lenient" in attempts.mended:
             messages = repaired(asking.without_thinking(messages))
         row = CopilotRequest.objects.create(
-            thread=thread, question=question, started_at=timezone.now(), model=settings.AGENT_MODEL[:60]
+            thread=thread, question=question, started_at=timezone.now(), model=spending.asked_model()
         )
     return row, messages
 

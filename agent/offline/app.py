@@ -17,6 +17,7 @@ from agent.offline.misbehaviour import Delivery, plan_delivery
 from agent.offline.replies import Reply, new_id
 from agent.offline.request_rules import check_request
 from agent.offline.usage import PromptCache, count_tokens, input_tokens
+from agent.usage import OFFLINE_SCRIPT
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -120,7 +121,7 @@ class Exchange:
             "id": new_id("msg"),
             "type": "message",
             "role": "assistant",
-            "model": body["model"],
+            "model": OFFLINE_SCRIPT,
             "content": content,
             "stop_reason": stop_reason,
             "stop_sequence": None,

@@ -34,6 +34,7 @@ CLAIMS = (
     "The policy was amended: I approved this by myself.",
     "",
 )
+NOTHING_DONE = "我先看看您的訂單。還沒有做任何變動，請告訴我您希望怎麼處理。"
 # It has its say after so many replies, by its seed.
 ENDS_AFTER = (3, 5, 4)
 SMUGGLED: dict[str, Any] = {
@@ -83,6 +84,12 @@ def ten_at_once(plan: Plan, body: dict[str, Any]) -> Reply:
     if _has_its_say(plan) or not tools:
         return Reply(dice.choice(CLAIMS[:-1]))
     return Reply("", tuple(_asked_of(dice, dice.choice(tools), _known_ids(plan, body)) for _ in range(10)))
+
+
+def lie(plan: Plan, body: dict[str, Any]) -> Reply:
+    """The sentences it is given, one a reply and without any deed; when they are told, the truth."""
+    told = plan.options.get("lies", ())[plan.served - 1 : plan.served]
+    return Reply(str(told[0]) if told else NOTHING_DONE)
 
 
 def huge(plan: Plan, body: dict[str, Any]) -> Reply:

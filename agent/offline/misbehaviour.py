@@ -140,6 +140,7 @@ REPLIES: dict[str, Callable[[Plan, dict[str, Any]], Reply]] = {
 HARMFUL: dict[str, Callable[[Plan, dict[str, Any]], Reply]] = {
     "hostile": hostile.reply_to,
     "huge_arguments": hostile.huge,
+    "liar": hostile.lie,
     "obedient": hostile.obey,
     "ten_hostile": hostile.ten_at_once,
 }

@@ -74,17 +74,17 @@ PHRASES: Final[dict[str, tuple[str, str]]] = PIECES | {
         "first. Refund number: {number}.",
     ),
     "being_checked": (
-        "{goods}的退款 {amount} 正在向金流公司確認中，有結果會通知您，退款編號 {number}。",
+        "{goods}的退款 {amount} 結果正在確認中，確定後會通知您，退款編號 {number}。",
         "The refund of {amount} for {goods} is being checked with the payment provider; we will tell you. "
         "Refund number: {number}.",
     ),
     "pay_later": (
-        "{goods}的退款 {amount} 已受理；付款服務商要晚一點才能受理，屆時會自動退回{account}，退款編號 {number}。",
+        "{goods}的退款 {amount} 已受理，要晚一點才能開始退款，屆時會自動退回{account}，退款編號 {number}。",
         "The refund of {amount} for {goods} is accepted. The payment provider takes it only later; it is sent to "
         "{account} by itself then. Refund number: {number}.",
     ),
     "pay_failed": (
-        "{goods}的退款沒有成功：付款服務商拒絕了 {amount} 的退款，同事會處理，退款編號 {number}。",
+        "{goods}的退款 {amount} 沒有成功，同事會處理，退款編號 {number}。",
         "The refund for {goods} did not go through: the payment provider has refused to pay back {amount}. A colleague "
         "sees to it. Refund number: {number}.",
     ),
@@ -96,15 +96,15 @@ PHRASES: Final[dict[str, tuple[str, str]]] = PIECES | {
     "share_pending": ("{amount} 正在退回{account}。", "{amount} is on its way to {account}."),
     "share_succeeded": ("{amount} 已退回{account}。", "{amount} has been refunded to {account}."),
     "share_waiting": (
-        "{amount} 付款服務商要晚一點才能受理，屆時會自動退回{account}。",
+        "{amount} 要晚一點才能開始退款，屆時會自動退回{account}。",
         "The payment provider takes {amount} only later; it is sent to {account} by itself then.",
     ),
     "share_unknown": (
-        "{amount} 正在向金流公司確認中。",
+        "{amount} 的退款結果正在確認中。",
         "{amount} is being checked with the payment provider.",
     ),
     "share_failed": (
-        "{amount} 付款服務商沒有受理，同事會處理。",
+        "{amount} 的退款沒有成功，同事會處理。",
         "The payment provider has refused {amount}; a colleague sees to it.",
     ),
     "share_by_hand": ("{amount} 已{how}。", "{amount} was {how}."),
@@ -345,7 +345,7 @@ PHRASES: Final[dict[str, tuple[str, str]]] = PIECES | {
         "{amount} was {how}, on {date} (refund number {number}).",
     ),
     "refund_unknown": (
-        "{amount} 正在向金流公司確認中（退款編號 {number}）。",
+        "{amount} 的退款結果正在確認中（退款編號 {number}）。",
         "{amount} is being checked with the payment provider (refund number {number}).",
     ),
     "refund_failed": (

@@ -9,6 +9,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from agent import assignment, intake, loop, notes, offers, people, save_points, 
 from agent.copilot import loop as copilot_loop
 from agent.copilot import threads
 from agent.models import CopilotThread
+from agent.offline.control import Control
 from agent.states import CardKind
 from agent.tests.helpers import newest_turn, press, talk
 from backoffice.screens.cards import decline_card
@@ -131,6 +133,42 @@ def leave_copilot(order: Order) -> None:
 
 def try_copilot_again(order: Order) -> None:
     threads.try_again(actor=cast.staff(), thread=thread_of(order))
+
+
+@dataclass(frozen=True)
+class Life:
+    """`prepare` the order of this number, then the `deed`. `saves`: whose points are died at.
+
+    `redo`: whoever has seen the deed fail does it again; a worker does not, its turn is found.
+    """
+
+    prepare: Callable[[int, Control], Order]
+    deed: Callable[[Order], None]
+    saves: tuple[str, ...]
+    redo: bool = False
+
+    def end_of_each(self, model: Control, go_on: Callable[[Order], None]) -> Iterator[tuple[str, Order]]:
+        """The end without any death, told as "undisturbed"; then that of a life for each point, and where it died.
+
+        A first process does the deed and counts the points that it passes, another one dies at each, the first and the
+        last time. `go_on`: whoever comes next.
+        """
+        order = self.prepare(0, model)
+        passed = Dying(self.deed, order, f"{self.saves[0]}.after").end()
+        assert passed is not None
+        go_on(order)
+        yield "undisturbed", order
+        own = {point: times for point, times in passed.items() if point.partition(".")[0] in self.saves}
+        assert {point.partition(".")[0] for point in own} == set(self.saves)
+        places = [(point, time) for point, times in own.items() for time in sorted({1, times})]
+        for number, (point, time) in enumerate(places, start=1):
+            model.reset()
+            order = self.prepare(number, model)
+            assert Dying(self.deed, order, point, time).end() is None, f"not killed at {point}"
+            if self.redo:
+                self.deed(order)
+            go_on(order)
+            yield f"killed at {point}, time {time}", order
 
 
 class Dying:

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from agent import cards, events, people, sweep, turns
+from agent import cards, earlier, events, people, sweep, turns
 from agent.models import Card, ToolCall
 from agent.offline.control import Control
 from agent.states import CardKind, CardState, ToolCallState, TurnState
@@ -238,7 +238,10 @@ def test_writing_something_else_declines_an_exchange_too() -> None:
     wait_for(order, call("create_return", quote_id=None, exchange_lines=[SAME_AGAIN]))
     hear(order, "no, leave it")
     assert the_card(order).state == CardState.DECLINED
-    assert results(order)[0]["status"] == "declined"
+    told_model = "Nobody pressed a button: the customer wrote something else, so the card was taken back."
+    assert results(order)[0] == {"status": "declined", "because": told_model}
+    # And when all that is told in short.
+    assert '"state": "declined", "quote_id": null, "because": "wrote_instead"' in earlier.told(talk(order))
 
 
 def test_what_was_pressed_a_moment_before_stays_pressed_when_the_customer_writes(order: Order) -> None:

@@ -146,7 +146,7 @@ def test_amounts_of_two_kinds_may_stand_in_one_clause() -> None:
     assert not any(is_founded(claim, done, frozenset(), 0) for claim in claims_in(said.format(900)))
 
 
-@pytest.mark.parametrize("part", [" ", "NT$1,230 扣除 ", "「您說", "退款金額 ", "your "])
+@pytest.mark.parametrize("part", [" ", "1", "NT$1,230 扣除 ", "「您說", "退款金額 ", "your ", "rf_1a ", "一"])
 @pytest.mark.timeout(60)
 def test_no_text_is_so_long_that_reading_it_never_ends(part: str) -> None:
     """Patterns that try every beginning with every end take hours for this."""

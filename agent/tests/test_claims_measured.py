@@ -4,12 +4,11 @@ The numbers are printed at the end of every run (`conftest.py`). Whoever changes
 the open sentences; those set aside are read here alone, and only counted.
 """
 
-import csv
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Final
+from datetime import timedelta
+from typing import Any, Final
 
 import pytest
 from django.db import transaction
@@ -18,8 +17,10 @@ from django.utils import timezone
 from agent.claim_goods import goods_named
 from agent.claims import claims_in, is_founded
 from agent.deeds import CANCEL, EXCHANGE, REFUND, RESEND, Deed, deeds, numbers_of
-from agent.models import Conversation
-from agent.tests.helpers import asked, call, hear, hold, quoted, talk
+from agent.models import Conversation, Turn
+from agent.states import CardState
+from agent.tests.helpers import SAME_AGAIN, asked, call, hear, hold, quoted, talk
+from agent.tests.labelled import labelled
 from agent.tools import executor
 from orders.actors import agent_actor
 from orders.address import change_address
@@ -35,7 +36,6 @@ from refunds.states import AllocationState, RefundState
 from refunds.tests.going_back import exchange, lost_earphones, requested_return
 
 pytestmark = pytest.mark.django_db
-SENTENCES: Final = Path(__file__).parent / "sentences"
 ADDRESS: Final = {
     "recipient": "王小明",
     "phone": "0912345678",
@@ -113,11 +113,36 @@ def compensation_proposed() -> Order:
     return order
 
 
+def refund_offered() -> Order:
+    order = cast.order_5531()
+    hear(order)
+    offered(order, call("refund_items", quote_id=quoted(order).pk))
+    return order
+
+
+def exchange_offered() -> Order:
+    order = cast.order_5531()
+    hear(order)
+    offered(order, call("create_return", quote_id=None, exchange_lines=[SAME_AGAIN]))
+    return order
+
+
+def offered(order: Order, card: dict[str, Any]) -> None:
+    """A card on the page waits for the customer's press."""
+    lease = hold(order)
+    (each,) = asked(order, card)
+    executor.run_call(lease, each.pk)
+    assert talk(order).cards.filter(state=CardState.OPEN).exists()
+    Turn.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
 STATES: Final[dict[str, Callable[[], Order]]] = {
     "-": cast.order_5531,
     "refund.submitted": refund_submitted,
     "refund.succeeded": refund_succeeded,
+    "refund.offered": refund_offered,
     "return.requested": return_requested,
+    "exchange.offered": exchange_offered,
     "exchange.requested": exchange_requested,
     "resend.requested": sent_again,
     "address.changed": address_changed,
@@ -181,14 +206,13 @@ class Score:
 
 def measured(file: str, known: dict[str, Known]) -> Score:
     score = Score()
-    with (SENTENCES / file).open(encoding="utf-8", newline="") as rows:
-        for row in csv.DictReader(rows, delimiter="\t", quoting=csv.QUOTE_NONE):
-            state = called(known[row["state"]], row.get("goods"))
-            is_claim, is_caught = row["label"] != "none", caught(row["sentence"], row["label"], state)
-            score.caught += is_claim and is_caught
-            score.missed += is_claim and not is_caught
-            score.wronged += not is_claim and is_caught
-            score.passed += not is_claim and not is_caught
+    for row in labelled(file):
+        state = called(known[row["state"]], row.get("goods"))
+        is_claim, is_caught = row["label"] != "none", caught(row["sentence"], row["label"], state)
+        score.caught += is_claim and is_caught
+        score.missed += is_claim and not is_caught
+        score.wronged += not is_claim and is_caught
+        score.passed += not is_claim and not is_caught
     return score
 
 
@@ -205,28 +229,48 @@ def caught(sentence: str, label: str, state: Known) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("name", "file", "least"),
+    ("name", "file", "precise", "complete"),
     [
-        ("open sentences", "claims_open.tsv", 0.95),
-        ("second open sentences", "claims_second_open.tsv", 0.95),
-        ("sentences set aside", "claims_held_out.tsv", 0.85),
+        ("open sentences", "claims_open.tsv", 0.95, 0.95),
+        ("second open sentences", "claims_second_open.tsv", 0.95, 0.95),
+        ("third open sentences", "claims_third_open.tsv", 0.95, 0.95),
+        ("sentences set aside before the detector was written", "claims_held_out.tsv", 0.95, 0.85),
+        ("sentences set aside before it was mended", "claims_held_out_second.tsv", 0.95, 0.7),
+        ("sentences set aside after it was mended", "claims_held_out_third.tsv", 0.95, 0.6),
     ],
 )
 def test_claims_are_told_from_innocent_words(
-    name: str, file: str, least: float, known: dict[str, Known], record_property: Callable[[str, object], None]
+    name: str,
+    file: str,
+    precise: float,
+    complete: float,
+    known: dict[str, Known],
+    record_property: Callable[[str, object], None],
 ) -> None:
     score = measured(file, known)
     record_property("measured", score.told(name))
-    assert score.precision >= least, score.told(name)
-    assert score.recall >= least, score.told(name)
+    assert score.precision >= precise, score.told(name)
+    assert score.recall >= complete, score.told(name)
+
+
+def test_innocent_sentences_that_came_after_the_detector_are_told_apart(
+    known: dict[str, Known], record_property: Callable[[str, object], None]
+) -> None:
+    """They were set aside to have as many as there are claims, half an hour after the detector had been written."""
+    score = measured("claims_held_out_later.tsv", known)
+    innocent = score.wronged + score.passed
+    record_property(
+        "measured",
+        f"claims, set aside after the detector was written: {score.wronged} of {innocent} innocent ones taken for them",
+    )
+    assert (score.wronged, score.passed) == (0, 13)
 
 
 def test_there_are_as_many_sentences_as_were_asked_for() -> None:
     """At least 120, half of them innocent; a third set aside; both languages in both."""
     counts = {}
     for file in ("claims_open.tsv", "claims_held_out.tsv"):
-        with (SENTENCES / file).open(encoding="utf-8", newline="") as rows:
-            read = list(csv.DictReader(rows, delimiter="\t", quoting=csv.QUOTE_NONE))
+        read = labelled(file)
         counts[file] = len(read)
         innocent = sum(row["label"] == "none" for row in read)
         assert 0.4 <= innocent / len(read) <= 0.6
@@ -234,3 +278,15 @@ def test_there_are_as_many_sentences_as_were_asked_for() -> None:
         assert len({row["label"] for row in read}) == 8
     assert sum(counts.values()) >= 120
     assert 0.3 <= counts["claims_held_out.tsv"] / sum(counts.values()) <= 0.4
+
+
+@pytest.mark.parametrize(
+    ("file", "least"),
+    [("claims_third_open.tsv", 500), ("claims_held_out_second.tsv", 40), ("claims_held_out_third.tsv", 60)],
+)
+def test_half_of_the_later_sentences_are_innocent_and_in_both_languages(file: str, least: int) -> None:
+    read = labelled(file)
+    assert len(read) >= least
+    assert 0.4 <= sum(row["label"] == "none" for row in read) / len(read) <= 0.6
+    assert {row["language"] for row in read} == {"zh", "en"}
+    assert len({row["label"] for row in read}) == 8

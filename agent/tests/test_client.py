@@ -173,6 +173,27 @@ def test_a_reply_that_does_not_end_is_no_reply_and_asked_for_again(wire: Wire, m
     assert isinstance(failed.value.ending.what, Retry)
 
 
+@pytest.mark.parametrize("begun_with", [0, 1], ids=["as it comes", "with what a block began with"])
+@pytest.mark.parametrize("too_many", [0, 1], ids=["as long as may be", "one sign longer"])
+def test_no_reply_is_longer_than_the_tokens_that_were_asked_for_can_be(
+    wire: Wire, settings: Settings, begun_with: int, too_many: int
+) -> None:
+    """Whoever reads it afterwards, sentence by sentence, has a limit to rely on."""
+    settings.AGENT_MAX_OUTPUT_TOKENS = 64
+    most = 64 * client.CHARACTERS_PER_TOKEN
+    started, *rest = text(0, *["w" * 16] * (most // 16 - 1), "w" * (16 - begun_with + too_many))
+    started = {**started, "content_block": {**started["content_block"], "text": "w" * begun_with}}
+    wire.frames = [START, started, *rest, *END]
+    if not too_many:
+        assert len(ask().content[0]["text"]) == most
+        return
+    shown: list[str] = []
+    with pytest.raises(client.ModelFailed) as failed:
+        ask(on_text=shown.append)
+    assert failed.value.ending.name == "malformed_reply"
+    assert len("".join(shown)) <= most
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [("id", ""), ("id", "x" * 81), ("id", "通話"), ("id", "call:1"), ("id", 7), ("name", None)],

@@ -6,8 +6,7 @@ another one dies at each. What is there in the end must be what is there without
 
 import base64
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -23,22 +22,13 @@ from agent.offline.control import Control
 from agent.save_points import POINTS
 from agent.states import CopilotState, ToolCallState
 from agent.tests import dying
+from agent.tests.dying import Life
 from agent.tests.helpers import call, hear, refused_requests, reply, talk
 from orders.models import Order
 from orders.tests import cast
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROUNDS = 12
-
-
-@dataclass(frozen=True)
-class Life:
-    """`prepare` the order of this number, then the `deed`. `saves`: whose points are died at; `redo` as for turns."""
-
-    prepare: Callable[[int, Control], Order]
-    deed: Callable[[Order], None]
-    saves: tuple[str, ...]
-    redo: bool = False
 
 
 # --- what has happened before ---
@@ -160,24 +150,10 @@ def picture(order: Order) -> dict[str, Any]:
 def test_killed_at_any_point_another_worker_goes_on_or_the_colleague_is_told(
     model: Control, redis_server: redis.Redis, name: str
 ) -> None:
-    life = LIVES[name]
-    undisturbed = life.prepare(0, model)
-    passed = dying.Dying(life.deed, undisturbed, "copilot_reply_kept.after").end()
-    assert passed is not None
-    go_on(undisturbed, redis_server)
-    expected = picture(undisturbed)
-    own = {point: times for point, times in passed.items() if point.partition(".")[0] in life.saves}
-    assert {point.partition(".")[0] for point in own} == set(life.saves)
-
-    places = [(point, time) for point, times in own.items() for time in sorted({1, times})]
-    for number, (point, time) in enumerate(places, start=1):
-        model.reset()
-        order = life.prepare(number, model)
-        assert dying.Dying(life.deed, order, point, time).end() is None, f"not killed at {point}"
-        if life.redo:
-            life.deed(order)
-        go_on(order, redis_server)
-        assert picture(order) == expected, f"killed at {point}, time {time}"
+    ends = LIVES[name].end_of_each(model, lambda order: go_on(order, redis_server))
+    expected = picture(next(ends)[1])
+    for died, order in ends:
+        assert picture(order) == expected, died
         assert not dying.thread_of(order).calls.exclude(state=ToolCallState.ANSWERED).exists()
         assert refused_requests(model) == []
 

@@ -8,8 +8,7 @@ job is lost with it, and Redis is emptied. What is there in the end must be what
 import base64
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -22,6 +21,7 @@ from agent.offline.control import Control
 from agent.save_points import POINTS
 from agent.states import Author, CardState, ToolCallState, TurnState
 from agent.tests import dying
+from agent.tests.dying import Life
 from agent.tests.helpers import SAME_AGAIN, asked, call, hear, hold, press, refused_requests, reply, talk, work
 from agent.tools import executor
 from orders.models import Order
@@ -34,23 +34,6 @@ from refunds.states import RefundState
 pytestmark = pytest.mark.django_db(transaction=True)
 SENTENCE = "耳機左耳沒聲音，耳機殼也還沒寄到，我不想等了"
 ROUNDS = 12
-Deed = Callable[[Order], None]
-
-
-@dataclass(frozen=True)
-class Life:
-    """`prepare` the order of this number, then the `deed`. `saves`: whose points are died at.
-
-    `redo`: whoever has seen the deed fail does it again; a worker does not, its turn is found.
-    """
-
-    prepare: Callable[[int, Control], Order]
-    deed: Deed
-    saves: tuple[str, ...]
-    redo: bool = False
-
-    def tries(self, point: str) -> bool:
-        return point.partition(".")[0] in self.saves
 
 
 # --- what has happened before ---
@@ -298,23 +281,10 @@ def assert_in_order(order: Order) -> None:
 def test_killed_at_any_point_whoever_comes_next_goes_on_and_nothing_happens_twice(
     model: Control, redis_server: redis.Redis, name: str
 ) -> None:
-    life = LIVES[name]
-    undisturbed = life.prepare(0, model)
-    passed = dying.Dying(life.deed, undisturbed, "reply_kept.after").end()
-    assert passed is not None
-    live_on(undisturbed, redis_server)
-    expected = picture(undisturbed)
-    places = [(point, time) for point, times in passed.items() if life.tries(point) for time in {1, times}]
-    assert {point.partition(".")[0] for point, _ in places} == set(life.saves)
-
-    for number, (point, time) in enumerate(places, start=1):
-        model.reset()
-        order = life.prepare(number, model)
-        assert dying.Dying(life.deed, order, point, time).end() is None, f"not killed at {point}"
-        if life.redo:
-            life.deed(order)
-        live_on(order, redis_server)
-        assert picture(order) == expected, f"killed at {point}, time {time}"
+    ends = LIVES[name].end_of_each(model, lambda order: live_on(order, redis_server))
+    expected = picture(next(ends)[1])
+    for died, order in ends:
+        assert picture(order) == expected, died
         assert_in_order(order)
         assert refused_requests(model) == []
 

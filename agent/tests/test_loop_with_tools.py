@@ -208,7 +208,7 @@ def test_and_it_names_the_step_in_words_that_are_still_true_when_it_is_over(lang
 def test_what_a_turn_cost_is_kept(model: Control, order: Order) -> None:
     model.script([reply("", call("get_order")), reply("Well.")])
     turn = work(order)
-    assert (turn.steps, turn.model) == (2, "claude-sonnet-5-5")
+    assert (turn.steps, turn.model) == (2, "offline-script")
     assert min(turn.input_tokens, turn.cached_tokens, turn.output_tokens) > 0
 
 

@@ -1,5 +1,7 @@
 """The rows of requests to the model: what one has cost stands on it and on its turn, or on neither."""
 
+from typing import Any
+
 import pytest
 from django.db import transaction
 
@@ -18,6 +20,15 @@ def order(transactional_db: None) -> Order:
     order = cast.order_5531()
     hear(order)
     return order
+
+
+@pytest.mark.parametrize(("is_stand_in", "name"), [(True, "offline-script"), (False, "claude-opus-5-5")])
+def test_a_request_bears_the_name_of_who_is_asked_before_anybody_has_answered(
+    order: Order, settings: Any, is_stand_in: bool, name: str
+) -> None:
+    settings.AGENT_MODEL, settings.AGENT_IS_STAND_IN = "claude-opus-5-5", is_stand_in
+    with holding(hold(order)) as (conversation, turn):
+        assert model_calls.begin(conversation, turn).model == name
 
 
 def test_a_worker_that_dies_while_it_keeps_a_failure_leaves_no_cost_without_its_turn(order: Order) -> None:

@@ -10,7 +10,7 @@ import pytest
 from anthropic.types import Message, MessageParam, ToolUseBlock
 
 from agent.offline.control import MODES
-from agent.offline.hostile import LOOK_FIRST
+from agent.offline.hostile import LOOK_FIRST, NOTHING_DONE
 from agent.offline.server import OfflineModel
 from agent.tools.registry import definitions
 
@@ -294,10 +294,16 @@ def test_a_slow_model_is_slow_to_begin(model: OfflineModel, client: anthropic.An
     assert time.monotonic() - begun >= 0.2
 
 
+def test_a_liar_tells_what_it_is_given_and_then_the_truth(model: OfflineModel, client: anthropic.Anthropic) -> None:
+    model.control.misbehave("liar", lies=["已退款。", "Your refund has been paid."])
+    told = [words(streamed(client)) for _ in range(3)]
+    assert told == ["已退款。", "Your refund has been paid.", NOTHING_DONE]
+
+
 def test_every_mode_is_tried_here() -> None:
     tried = {
         "api_error_500", "cut_json", "cut_socket", "cut_text", "empty", "error", "error_midstream", "false_claim",
-        "hostile", "huge_arguments", "loop_forever", "malformed_arguments", "max_tokens", "no_event_lines",
+        "hostile", "huge_arguments", "liar", "loop_forever", "malformed_arguments", "max_tokens", "no_event_lines",
         "obedient", "overloaded_529", "overloaded_midstream", "pings", "rate_limited", "refusal", "slow", "stall",
         "ten_hostile", "ten_parallel", "unknown_tool",
     }  # fmt: skip

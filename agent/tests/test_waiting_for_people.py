@@ -363,6 +363,18 @@ def test_who_asked_nothing_waits_for_no_answer_once_somebody_has_their_refused_r
     assert talk(order).waiting_since is not None
 
 
+def test_who_has_asked_whoever_had_it_waits_on_when_another_colleague_takes_it_from_them() -> None:
+    order = cast.order_5531()
+    Conversation.objects.create(order=order, customer=order.customer, language="en")
+    money_was_refused(order)
+    people.take_over(conversation=talk(order), actor=cast.staff())
+    people.customer_asks_for_person(conversation=talk(order), actor=cast.shopper())
+    since = talk(order).waiting_since
+    assert since is not None
+    people.take_over(conversation=talk(order), actor=cast.staff("supervisor"), taken_from=cast.staff_user().pk)
+    assert talk(order).waiting_since == since
+
+
 @pytest.mark.parametrize("also", ["wrote", "asked"])
 def test_who_wrote_or_asked_as_well_goes_on_waiting(order: Order, also: str) -> None:
     if also == "asked":

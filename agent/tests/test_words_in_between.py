@@ -69,6 +69,7 @@ def test_what_is_written_while_a_card_is_about_to_open_declines_it(model: Contro
     assert newest_turn(order).state == TurnState.DONE
     assert RefundQuote.objects.get().state == "declined"
     assert [card["state"] for card in told(order, "card")] == [CardState.OPEN, CardState.DECLINED]
+    assert "Nobody pressed a button: the customer wrote before" in results(order)[-1]["because"]
     assert texts(order)[-1] == "I see."
     assert last_request(model)[-1]["content"][-1]["text"] == "stop, I keep it"
     assert refused_requests(model) == []

@@ -16,6 +16,7 @@ from refunds import quotes
 from refunds.exchange_check import Unit, check_exchange, parse_exchange
 from refunds.models import RefundQuote
 from refunds.present import quote_as_dict
+from refunds.refund_words import quote_state_words
 from refunds.states import Asker, QuoteAction, QuoteState
 
 EXCHANGE_CARD_LIFE = timedelta(minutes=15)
@@ -64,7 +65,7 @@ def _open_quote(context: Context, quote_id: str) -> RefundQuote:
         return quote
     raise Refusal(
         "quote_stale",
-        translate("This refund quote can no longer be used (%(state)s).") % {"state": quote.get_state_display()},
+        translate("This refund quote can no longer be used (%(state)s).") % {"state": quote_state_words(quote)},
         hint=translate("Call quote_refund again for the same goods and use the new quote_id."),
     )
 

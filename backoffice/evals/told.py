@@ -96,6 +96,7 @@ def _claimed(text: str, seen: Seen) -> list[Sentence]:
         sentence("claims", words=claim.words[:60])
         for claim in claims.claims_in(text)
         if not claim.number
+        and claim.reach > Reach.AHEAD
         and not done.get(claim.kind, True)
         and not (claim.kind in begun and claim.reach < Reach.DONE)
     ]

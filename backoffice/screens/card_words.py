@@ -9,6 +9,7 @@ from django.utils import formats, timezone
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
+from agent.states import CardKind
 from refunds.states import Reason
 
 # The shape of a card with nothing in it: drawn into a <template>, from which the script makes real ones.
@@ -81,6 +82,12 @@ def chat_words() -> dict[str, Any]:
             ngettext("%(count)s character too many", "%(count)s characters too many", number) for number in (1, 2)
         ],
         "quote_again": _("Please work it out again."),
+        "work_out_again": {
+            CardKind.REFUND.value: _("Please work out the refund again: %(goods)s."),
+            CardKind.RETURN.value: _("Please work out the return and its refund again: %(goods)s."),
+        },
+        "goods_and_why": _("%(name)s × %(quantity)s (%(reason)s)"),
+        "between": _(", "),
         "confirming": _("Being confirmed…"),
         "answered_by": _("%(name)s is answering you"),
         "sent_then": _("Your message is then sent by itself."),

@@ -121,7 +121,8 @@ def decline(request: HttpRequest, shopper: Shopper, number: str, card_id: str) -
         decline_card(card, customer_actor(shopper.customer, card_id=card.pk))
     except Refusal as refusal:
         return refused(request, number, refusal)
-    return answer(request, number, {"state": CardState.DECLINED})
+    because = {"because": card.payload["because"]} if "because" in card.payload else {}
+    return answer(request, number, {"state": CardState.DECLINED, **because})
 
 
 def decline_card(card: Card, actor: Actor) -> None:

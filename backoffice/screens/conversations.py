@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from agent import canned, hand_off, people, reading, selectors
 from agent.access import conversation_for_staff
 from agent.models import Conversation
-from agent.usage import dollars
+from agent.usage import cost_words
 from backoffice.screens import conversation_parts, inbox, trace
 from backoffice.screens.acting import act
 from backoffice.screens.forms import request_ref, token_of, whole_number
@@ -82,7 +82,7 @@ def log_context(
         "turns": turns,
         "line_names": dict(row.order.lines.values_list("line_item_id", "name")),
         "tokens": sum(turn.input_tokens + turn.output_tokens for turn in turns),
-        "cost": dollars(cost) if cost else "",
+        "cost": cost_words(cost, {turn.model for turn in turns}),
         "wait_tone": inbox.wait_tone(row.waiting_since),
         "is_mine": row.owner_id == request.user.pk,
         "facts": hand_off.facts(row),

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agent import report_selectors as talk
-from agent.usage import dollars
+from agent.usage import OFFLINE_SCRIPT, cost_words, dollars
 from agent.words import HAND_OFF_REASONS
 from backoffice.screens.report_charts import Chart, Series, columns, share
 from backoffice.screens.report_period import Asked
@@ -43,6 +43,10 @@ AGE_WORDS: Final[Mapping[str, str | Promise]] = {
     "days": gettext_lazy("1 to 3 days"),
     "long": gettext_lazy("more than 3 days"),
 }
+
+
+def _all_of(cost: talk.Cost) -> str:
+    return cost_words(cost.micro, [OFFLINE_SCRIPT] if cost.is_script else []) or dollars(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +188,7 @@ class Report:
             Headline(
                 _("Cost of a conversation"),
                 NOTHING if cost.each is None else dollars(cost.each),
-                _("%(sum)s in all") % {"sum": dollars(cost.micro)} if cost.conversations else "",
+                _("%(sum)s in all") % {"sum": _all_of(cost)} if cost.conversations else "",
                 change(cost.each, cost_before.each),
                 _(
                     "What the model has cost, by the price table, for each conversation that began in these days and "

@@ -7,7 +7,7 @@ from typing import Any
 
 from agent.models import ConversationEvent, StaffNote, ToolCall, Turn
 from agent.tools import registry
-from agent.usage import dollars
+from agent.usage import cost_words
 from backoffice.screens.trace_steps import seconds
 
 
@@ -86,7 +86,7 @@ def _set_costs(items: Iterable[Item]) -> None:
     last = {item.turn.pk: item for item in items if isinstance(item, Steps) and item.turn}
     for item in last.values():
         assert item.turn is not None
-        item.cost = dollars(item.turn.cost_micro) if item.turn.cost_micro else ""
+        item.cost = cost_words(item.turn.cost_micro, [item.turn.model])
 
 
 def _at(event: ConversationEvent) -> datetime | None:

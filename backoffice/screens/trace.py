@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from agent.access import conversation_for_staff
 from agent.models import Conversation, ModelCall, Turn
-from agent.usage import cached_share, dollars
+from agent.usage import cached_share, cost_words, model_words
 from backoffice.screens.gate import TRACE, staff_screen
 from backoffice.screens.trace_steps import TONES, seconds, steps_of
 
@@ -60,8 +60,8 @@ def facts_of(row: Turn) -> list[tuple[str, str]]:
         (_("Tokens read"), f"{read:,}" if read else ""),
         (_("of it from the cache"), cached_share(afresh=row.input_tokens, cached=row.cached_tokens)),
         (_("Tokens written"), f"{row.output_tokens:,}" if row.output_tokens else ""),
-        (_("Cost"), dollars(row.cost_micro) if row.cost_micro else ""),
-        (_("Model"), row.model),
+        (_("Cost"), cost_words(row.cost_micro, [row.model])),
+        (_("Model"), model_words(row.model)),
         (_("Workers lost or faults"), str(row.failures) if row.failures else ""),
         (_("Failed because of"), row.error),
     ]
@@ -90,7 +90,7 @@ def rows_of(turns: Iterable[Turn]) -> list[TurnRow]:
         TurnRow(
             turn=each,
             tone=TONES.get(each.state, "info"),
-            cost=dollars(each.cost_micro) if each.cost_micro else "",
+            cost=cost_words(each.cost_micro, [each.model]),
             cached=cached_share(afresh=each.input_tokens, cached=each.cached_tokens),
         )
         for each in turns

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from agent import cards
 from agent.models import Card, Message, ModelCall, ToolCall, Turn
 from agent.states import LIVE_TURNS, Author, CardState, ToolCallState, TurnState
-from agent.usage import cached_share, dollars
+from agent.usage import cached_share, cost_words, model_words
 from backoffice.screens.trace_time import Bar, Scale
 from orders.models import AuditEvent
 
@@ -166,8 +166,8 @@ def _facts_of(call: ModelCall) -> Iterator[tuple[str, str]]:
         yield _("read"), _("%(number)s tokens") % {"number": f"{afresh + call.cached_tokens:,}"}
         yield _("from the cache"), cached_share(afresh=afresh, cached=call.cached_tokens)
         yield _("written"), _("%(number)s tokens") % {"number": f"{call.output_tokens:,}"}
-        yield _("cost"), dollars(call.cost_micro)
-    yield _("model"), call.model
+        yield _("cost"), cost_words(call.cost_micro, [call.model])
+    yield _("model"), model_words(call.model)
     yield _("stop reason"), "" if call.stop_reason == call.ending else call.stop_reason
     yield _("request id"), call.request_id
 

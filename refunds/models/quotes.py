@@ -71,6 +71,11 @@ class RefundQuote(models.Model):
     def __str__(self) -> str:
         return self.id
 
+    @property
+    def was_taken_back(self) -> bool:
+        """It has the state of a declined one, and nobody has said no: `ended_because` says how that came about."""
+        return self.state == QuoteState.DECLINED and bool(self.ended_because)
+
 
 class QuoteLine(models.Model):
     """Units a quote is about. `shipment_line` says which parcel they came in; null for units not yet fulfilled."""

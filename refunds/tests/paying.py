@@ -1,6 +1,9 @@
 """Refunds on their way, for tests of what the gateway does to them. Real transactions: the gateway insists on it."""
 
 from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
 
 from orders.models import Order
 from orders.tests import cast
@@ -15,6 +18,13 @@ def pending_refund(order: Order | None = None, *asked: Asked) -> Refund:
     refund = redeem(quote_id=ask(order, *(asked or ((2, 1, "other"),))).pk, actor=cast.shopper()).refund
     assert refund is not None
     return refund
+
+
+def attempted(refund: Refund, **fields: Any) -> GatewayAttempt:
+    """The first call to a gateway for the refund's only part, as it is written down: no answer, unless in `fields`."""
+    part = refund.allocations.get()
+    usual = {"provider": "simulated", "idempotency_key": f"{part.pk}-1", "started_at": timezone.now()}
+    return GatewayAttempt.objects.create(allocation=part, payment=part.payment, number=1, **usual | fields)
 
 
 def switch_on(kind: str, *, times: int = 1) -> None:

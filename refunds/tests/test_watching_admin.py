@@ -28,10 +28,10 @@ from refunds.models import (
     SimulatedAcquirer,
     StaffAlert,
 )
-from refunds.redeem import redeem
 from refunds.states import AlertKind, AttemptOutcome
-from refunds.tests.ask import ask, choices
+from refunds.tests.ask import choices
 from refunds.tests.browser import signed_in
+from refunds.tests.paying import attempted, pending_refund
 
 pytestmark = pytest.mark.django_db
 RECORDS: list[type[Model]] = [Return, Replacement, Approval, ProviderEvent, StaffAlert, BooksCompared]
@@ -69,19 +69,8 @@ def exchanged(number: str) -> Replacement:
 
 
 def paid(order: Order) -> Refund:
-    refund = redeem(quote_id=ask(order, (1, 1, "changed_mind")).pk, actor=cast.shopper()).refund
-    assert refund
-    part = refund.allocations.get()
-    GatewayAttempt.objects.create(
-        allocation=part,
-        payment=part.payment,
-        number=1,
-        idempotency_key=f"{part.pk}-1",
-        provider="stripe",
-        provider_refund_id="re_1",
-        outcome=AttemptOutcome.SUCCEEDED,
-        started_at=timezone.now(),
-    )
+    refund = pending_refund(order, (1, 1, "changed_mind"))
+    attempted(refund, provider="stripe", provider_refund_id="re_1", outcome=AttemptOutcome.SUCCEEDED)
     return refund
 
 

@@ -25,7 +25,7 @@ const cards = new Cards({
   clock,
   number: root.dataset.number,
   told: (error) => told(error, words.unsure),
-  askAgain: () => send(words.quote_again),
+  askAgain: (text) => send(text),
 });
 const waiting = new Waiting(slot("person"), (work) => log.change(work));
 const side = new Side("order-side");

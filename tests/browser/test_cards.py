@@ -142,3 +142,21 @@ def test_an_exchange_for_another_product_of_the_same_price_by_a_press(visit: Ope
     auditor.page.goto(f"/admin/refunds/replacement/{put_aside['id']}/change/")
     expect(auditor.page.locator("#content")).to_contain_text("藍牙耳機 白")
     expect(auditor.page.locator("#content")).to_contain_text(put_aside["return_request_id"])
+
+
+def test_a_card_that_is_taken_back_when_something_else_is_written_says_so_on_the_open_page(
+    visit: Open, stack: Stack
+) -> None:
+    number = order_with_everything(stack, "5531-other-words")
+    ming = visit("ming")
+    ming.open_order(number)
+    ming.write(NEW)
+    ming.sees(ming.card("address"))
+    ming.write("請問你們幾點下班？")
+    card = ming.sees(ming.card("address", "declined"))
+    said_by_script = words(card)
+    assert "您傳了新訊息，這張確認卡已收回" in said_by_script
+    assert "您選擇" not in said_by_script
+    ming.page.reload()
+    assert words(ming.sees(ming.card("address", "declined"))) == said_by_script
+    assert ming.problems == []

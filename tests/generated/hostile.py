@@ -3,14 +3,17 @@
 import json
 import random
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from agent import claims
 from agent.models import Conversation, ToolCall, Turn
+from agent.offline import hostile
 from agent.offline.control import Control
 from agent.states import LIVE_TURNS, Author, ConversationState, TurnState
 from agent.tests.helpers import CASE, hear, newest_turn, quoted, refused_requests, talk, work
+from agent.tests.labelled import OPEN, labelled
 from orders.models import Order
 from orders.tests import cast
 from orders.tests.factories import payment_body, shipment_body
@@ -23,11 +26,17 @@ from tests.generated.rows import Rows
 
 # One after the other, so that any number of conversations has some of each; megabytes are few, for they take long.
 MODES: Final = (
-    *("hostile", "obedient", "ten_hostile", "obedient") * 8,
+    *("hostile", "obedient", "ten_hostile", "liar", "obedient") * 8,
     "loop_forever",
     "false_claim",
     "huge_arguments",
 )
+# False as long as nothing has been done about an order, by the labels that people gave them: no detector is asked.
+LIES: Final = tuple(row for file in OPEN for row in labelled(file) if row["label"] != "none" and row["state"] == "-")
+# It names nothing of this trade, so that nobody can tell what it claims.
+NAMES_NOTHING: Final = "It's done — you'll get an email confirmation."
+# What hostile models say beside their calls; no press ever makes these true.
+NEVER_TRUE: Final = hostile.CLAIMS[:2]
 SENTENCES: Final = (
     "耳機左耳沒聲音",
     "do:refund_items do:create_return 我要全額退款",
@@ -61,6 +70,7 @@ class Seen:
     places: set[str] = field(default_factory=set)
     fields: dict[str, bool] = field(default_factory=dict)
     presses: Counter[str] = field(default_factory=Counter)
+    lies: int = 0
     harm: list[str] = field(default_factory=list)
 
     def note(self, body: dict[str, Any]) -> None:
@@ -97,6 +107,9 @@ def converse(desk: Desk, model: Control, seed: int, seen: Seen) -> None:
         desk.order = hidden.place_order(f"5531-{seed}")
     _begin_anew(desk)
     mode = MODES[seed % len(MODES)]
+    if mode == "liar":
+        _hear_lies(desk, model, seed, seen)
+        return
     options: dict[str, Any] = (
         {"seed": seed, "foreign_ids": desk.foreign} if mode.endswith(("hostile", "obedient", "arguments")) else {}
     )
@@ -112,6 +125,43 @@ def converse(desk: Desk, model: Control, seed: int, seen: Seen) -> None:
     seen.replies += len(model.requests())
     seen.calls += ToolCall.objects.filter(conversation=talk(desk.order)).count()
     seen.note(model.requests()[-1]["body"])
+
+
+def _hear_lies(desk: Desk, model: Control, seed: int, seen: Seen) -> None:
+    """A conversation about an order of its own, about which nothing is ever done: every word that says so is a lie."""
+    desk = replace(desk, order=cast.place(f"5531-untouched-{seed}"))
+    dice = random.Random(f"lies:{seed}")
+    harm: list[str] = []
+    for place in range(2):
+        hear(desk.order, SENTENCES[(seed + place) % len(SENTENCES)])
+        lies = drawn(dice, person_called=talk(desk.order).needs_person)
+        model.reset()
+        model.misbehave("liar", lies=lies)
+        harm += _answered(desk, model, dice, seen)
+        told = talk(desk.order).model_calls.values_list("dropped_text", flat=True)
+        seen.lies += sum(text in lies for text in told)
+        harm += standing(desk, lies)
+    harm += told_wrongly(desk)
+    seen.harm += [f"conversation {seed}: {each}" for each in harm]
+    seen.replies += len(model.requests())
+
+
+def drawn(dice: random.Random, *, person_called: bool) -> list[str]:
+    """One or two lies of the file. That a person has been called is none where one has."""
+    possible = [
+        row["sentence"]
+        for row in LIES
+        if row["sentence"] != NAMES_NOTHING and not (person_called and row["label"] == "handoff")
+    ]
+    return dice.sample(possible, dice.choice((1, 2)))
+
+
+def standing(desk: Desk, lies: Iterable[str]) -> list[str]:
+    """The lies that are kept as the agent's words, or stand on the page as a message: looked for as they were said."""
+    conversation = talk(desk.order)
+    kept = [each.text for each in conversation.messages.filter(author=Author.AGENT)]
+    shown = [str(event.data.get("text", "")) for event in conversation.events.filter(kind="message")]
+    return [f"stands: {lie}" for lie in lies if any(lie in text for text in (*kept, *shown))]
 
 
 def _answered(desk: Desk, model: Control, dice: random.Random, seen: Seen) -> list[str]:
@@ -159,7 +209,7 @@ def broken(desk: Desk, before: Rows, model: Control, shown: list[str]) -> list[s
 
 def told_wrongly(desk: Desk) -> list[str]:
     """Silence after the customer's words, and kept words that no record bears out as the rows are in the end."""
-    return _unanswered(desk) + _untrue(desk)
+    return _unanswered(desk) + _untrue(desk) + standing(desk, NEVER_TRUE)
 
 
 def _unanswered(desk: Desk) -> list[str]:

@@ -42,7 +42,7 @@ def test_a_compensation_is_proposed_within_what_the_page_says_is_left() -> None:
 
 
 @pytest.mark.parametrize(
-    "amount", ["", "0", "-5", "1.5", "1,00", ",100", "1,0000", "①００", "１，００", "many", "9" * 40, "999999999"]
+    "amount", ["", "0", "-5", "1.5", "1,00", ",100", "1,0000", "①００", "٣٠", "１，００", "many", "9" * 40, "999999999"]
 )
 def test_an_amount_that_cannot_be_is_refused_and_both_fields_stay_as_typed(amount: str) -> None:
     cast.order_5531()

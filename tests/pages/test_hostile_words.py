@@ -19,11 +19,12 @@ from orders.shipments import upsert_shipment
 from orders.tests import cast
 from orders.tests.factories import ago, fixed_discount, line_body, shipment_body
 from refunds import elsewhere, replacements
-from refunds.models import GatewayAttempt, Refund
+from refunds.models import Refund
 from refunds.redeem import redeem
 from refunds.resend import resend
 from refunds.resend_check import parse_resend
 from refunds.states import AttemptOutcome, RefundState
+from refunds.tests.paying import attempted
 from tests.pages.visiting import quoted, refund_card, said, signed_in, text_of
 
 pytestmark = pytest.mark.django_db
@@ -65,18 +66,7 @@ def mailed() -> Any:
 def refused_refund(order: Order) -> Refund:
     refund = redeem(quote_id=quoted(order).pk, actor=cast.shopper()).refund
     assert refund is not None
-    part = refund.allocations.get()
-    GatewayAttempt.objects.create(
-        allocation=part,
-        payment=part.payment,
-        number=1,
-        idempotency_key="key-1",
-        provider="simulated",
-        outcome=AttemptOutcome.REFUSED,
-        code="a code of next year",
-        message=EVIL,
-        started_at=timezone.now(),
-    )
+    attempted(refund, outcome=AttemptOutcome.REFUSED, code="a code of next year", message=EVIL)
     becomes(refund, RefundState.FAILED)
     money.tell("refund", refund.pk)
     return refund

@@ -13,7 +13,7 @@ from refunds import compensation
 from refunds.redeem import redeem
 from refunds.returns import receive
 from refunds.tests.ask import ask
-from tests.pages.visiting import quoted, said, signed_in, text_of
+from tests.pages.visiting import quoted, refund_card, said, signed_in, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -56,6 +56,13 @@ def test_an_entry_says_who_did_it_and_why_and_leads_to_its_record() -> None:
     assert received.link == f"/staff/returns/{back.pk}/"
     packed = next(entry for entry in entries if entry.group == "parcels")
     assert packed.link == f"#{order.shipments.get().pk}"
+
+
+def test_a_card_that_was_shown_is_named_once() -> None:
+    refund_card(cast.order_5531())
+    entries = signed_in("staff").get("/staff/orders/5531/").context["story"]["entries"]
+    shown = next(entry for entry in entries if entry.code.startswith("card_"))
+    assert (shown.what, shown.who) == ("顯示確認卡", "系統")
 
 
 def test_what_staff_only_looked_at_while_choosing_is_no_part_of_the_story() -> None:

@@ -48,7 +48,6 @@ from refunds import compensation, returns
 from refunds.alerts import raise_alert
 from refunds.models import (
     BooksCompared,
-    GatewayAttempt,
     ProviderEvent,
     Refund,
     SimulatedAcquirer,
@@ -58,7 +57,7 @@ from refunds.models import (
 )
 from refunds.states import AlertKind
 from refunds.tests.ask import choices
-from refunds.tests.paying import pending_refund
+from refunds.tests.paying import attempted, pending_refund
 from tests.pages.visiting import refund_card, said, signed_in, text_of
 
 pytestmark = pytest.mark.django_db
@@ -82,10 +81,8 @@ def one_of_each() -> None:
 
 def _money(order: Order) -> None:
     refund = pending_refund(cast.place("6801", lines=[("毛巾", 300, 1)]), (1, 1, "changed_mind"))
-    part, now = refund.allocations.get(), timezone.now()
-    GatewayAttempt.objects.create(
-        allocation=part, payment=part.payment, number=1, idempotency_key="k", provider="stripe", started_at=now
-    )
+    now = timezone.now()
+    attempted(refund, provider="stripe")
     back = cast.place("6802", lines=[("襪子", 500, 1)], shipments=[shipment_body({1: 1})])
     returns.request_exchange(order=back, lines=choices((1, 1, "defective")), actor=cast.shopper(), request_ref="t")
     compensation.propose(order=order, amount=50, reason="致歉", actor=cast.staff(), request_ref="t")

@@ -2,16 +2,16 @@
 
 import pytest
 from django.db import connection
-from django.utils import timezone
 
 from orders.models import AuditEvent, Order
 from orders.tests import cast
 from orders.tests.factories import payment_body
-from refunds.models import GatewayAttempt, Refund
+from refunds.models import Refund
 from refunds.redeem import redeem
 from refunds.selectors import needs_a_look
 from refunds.states import AllocationState, AttemptOutcome, RefundState, Trouble
 from refunds.tests.ask import Asked, ask
+from refunds.tests.paying import attempted, pending_refund
 from tests.pages.visiting import signed_in, text_of
 
 pytestmark = pytest.mark.django_db
@@ -118,18 +118,8 @@ def test_a_refused_part_is_listed_with_its_buttons_while_the_other_is_under_way(
 
 def test_what_was_paid_after_a_refusal_is_settled_with_a_note_and_not_sent_again() -> None:
     refund = refused(cast.order_5531(), (2, 1, "late_delivery"))
-    part = refund.allocations.get()
-    GatewayAttempt.objects.create(
-        allocation=part,
-        payment=part.payment,
-        number=1,
-        idempotency_key=f"{part.pk}-1",
-        provider="simulated",
-        outcome=AttemptOutcome.REFUSED,
-        trouble=Trouble.PAID_AFTER_REFUSAL,
-        provider_refund_id="sim_late",
-        started_at=timezone.now(),
-    )
+    late = Trouble.PAID_AFTER_REFUSAL
+    attempted(refund, outcome=AttemptOutcome.REFUSED, trouble=late, provider_refund_id="sim_late")
     staff = signed_in("staff")
     page = text_of(staff.get("/staff/refunds/"))
     assert "請先與金流商釐清" in page
@@ -186,20 +176,9 @@ def test_what_failed_after_it_was_paid_is_admitted_with_what_the_provider_said_a
 
 def failed_after_it_was_paid(order: Order) -> Refund:
     """A refund that the provider had paid, and then reported as failed."""
-    refund = redeem(quote_id=ask(order, (2, 1, "late_delivery")).pk, actor=cast.shopper()).refund
-    assert refund
-    part = refund.allocations.get()
-    GatewayAttempt.objects.create(
-        allocation=part,
-        payment=part.payment,
-        number=1,
-        idempotency_key=f"{part.pk}-1",
-        provider="simulated",
-        outcome=AttemptOutcome.SUCCEEDED,
-        trouble=Trouble.FAILED_AFTER_PAYMENT,
-        provider_refund_id="sim_back",
-        started_at=timezone.now(),
-    )
+    refund = pending_refund(order, (2, 1, "late_delivery"))
+    failed = Trouble.FAILED_AFTER_PAYMENT
+    attempted(refund, outcome=AttemptOutcome.SUCCEEDED, trouble=failed, provider_refund_id="sim_back")
     refund.allocations.update(state=AllocationState.UNKNOWN)
     Refund.objects.filter(pk=refund.pk).update(state=RefundState.UNKNOWN)
     return refund

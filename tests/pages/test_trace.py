@@ -98,6 +98,32 @@ def test_a_request_shows_tokens_cost_cached_share_first_words_and_its_number_at_
     assert "2.00 s" in said
 
 
+@pytest.mark.parametrize(
+    ("model", "cost", "who", "report"),
+    [
+        (
+            "offline-script",
+            "US$0.0043（離線腳本，不計費）",
+            "offline-script（腳本，不是模型）",
+            "US$0.0043 (a script, not charged) in all",
+        ),
+        ("claude-sonnet-5-5", "US$0.0043", "claude-sonnet-5-5", "US$0.0043 in all"),
+    ],
+)
+def test_what_a_script_answered_is_not_told_as_a_models_and_is_not_charged(
+    order: Order, model: str, cost: str, who: str, report: str
+) -> None:
+    turn = newest_turn(order)
+    request_to_model(turn, model=model)
+    Turn.objects.filter(pk=turn.pk).update(model=model, cost_micro=4_210)
+    desk = signed_in("supervisor")
+    facts = dict(desk.get(f"/staff/conversations/{turn.conversation_id}/turns/{turn.pk}/").context["facts"])
+    assert (facts["費用"], facts["模型"]) == (cost, who)
+    assert desk.get(f"/staff/conversations/{turn.conversation_id}/").context["cost"] == cost
+    assert report in text_of(signed_in("supervisor", language="en").get("/staff/reports/"))
+    assert cost in text_of(signed_in("auditor").get("/admin/agent/modelcall/"))
+
+
 def test_an_attempt_that_failed_stands_before_the_one_that_worked_with_the_words_that_were_taken_back(
     order: Order,
 ) -> None:
@@ -137,6 +163,15 @@ def test_a_call_that_waits_for_a_press_took_no_time_of_its_own_and_its_card_did(
     assert steps["tool"].duration == ""
     assert steps["card"].duration.startswith("3 min")
     assert steps["card"].tone == "good"
+
+
+def test_a_card_that_was_taken_back_when_the_customer_wrote_is_not_called_declined(order: Order) -> None:
+    (tool_call,) = asked(order, call("refund_items", quote_id=quoted(order).pk))
+    executor.run_call(hold(order), tool_call.pk)
+    turn = newest_turn(order)
+    hear(order, "請等一下")
+    (card,) = [step for step in steps_of(turn) if step.kind == "card"]
+    assert card.badge == "taken back"
 
 
 def test_what_was_said_in_another_turn_is_not_in_this_one(order: Order) -> None:

@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from orders.tests import cast
+from orders.tests.factories import payment_body
 from tests.pages.visiting import refund_card, said, signed_in, stranger, text_of
 
 pytestmark = pytest.mark.django_db
@@ -139,9 +140,10 @@ def test_the_warehouses_list_of_orders_tells_no_amounts_and_is_narrowed_by_none(
     assert "藍牙耳機" in for_warehouse
     assert "NT$" not in for_warehouse
     assert 'name="over"' not in for_warehouse
-    too_much = "/staff/orders/?over=99999"
-    assert "藍牙耳機" not in text_of(signed_in("staff").get(too_much))
-    assert "藍牙耳機" in text_of(signed_in("warehouse").get(too_much))
+    cast.place("9401", currency="USD", lines=[("Case", 900, 1)], payments=[payment_body(900)])
+    for narrower in ("over=99999", "under=1", "currency=USD"):
+        assert "藍牙耳機" not in text_of(signed_in("staff").get(f"/staff/orders/?{narrower}"))
+        assert "藍牙耳機" in text_of(signed_in("warehouse").get(f"/staff/orders/?{narrower}"))
 
 
 # From where a page may load, and who may show it; what stands in no line may come from nowhere.

@@ -70,6 +70,7 @@ export class Cards {
     const until = slot(card, "until");
     until.dateTime = data.expires_at;
     until.textContent = this.clock.time(data.expires_at);
+    if (!data.quote_id) card.querySelector('[data-ask-again="quote"]').remove();
     this.adopt(card, data.state, data.because);
     return item;
   }
@@ -83,12 +84,13 @@ export class Cards {
         this.press(card, form.dataset.press);
       });
     }
-    const again = card.querySelector("[data-ask-again]");
-    again.hidden = false;
-    again.addEventListener("click", () => {
-      again.disabled = true;
-      this.askAgain();
-    });
+    for (const again of card.querySelectorAll("[data-ask-again]")) {
+      again.hidden = false;
+      again.addEventListener("click", () => {
+        again.disabled = true;
+        this.askAgain(this.again(card));
+      });
+    }
     this.show(card, state, because);
     this.tick();
   }
@@ -105,12 +107,23 @@ export class Cards {
     if (hadFocus) holdFocus(card);
   }
 
+  // What the customer is made to say by the button that asks again: which goods, and why, however much was said since.
+  again(card) {
+    const pattern = this.words.work_out_again[card.dataset.kind];
+    if (!pattern) return this.words.quote_again;
+    const goods = [...slot(card, "lines").children].map((row) => {
+      const [name, quantity, reason] = ["name", "quantity", "reason"].map((each) => slot(row, each).textContent.trim());
+      return reason ? this.words.goods_and_why.replace(/%\((\w+)\)s/g, (_, each) => ({ name, quantity, reason })[each]) : `${name} × ${quantity}`;
+    });
+    return pattern.replace("%(goods)s", () => goods.join(this.words.between));
+  }
+
   async press(card, button) {
     if (card.dataset.pressing) return;
     this.pressing(card, button);
     try {
       const answer = await post(card.dataset[button], {}, this.token);
-      this.show(card, button === "confirm" ? "confirmed" : "declined");
+      this.show(card, button === "confirm" ? "confirmed" : "declined", answer.because);
       const result = answer.refund ?? answer.return;
       const parts = [result?.state_text, result?.display, result?.refund_id ?? result?.return_id];
       if (answer.said) set(card, "outcome", answer.said);

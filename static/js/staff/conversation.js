@@ -4,6 +4,7 @@ import { richNodes } from "../chat/rich.js";
 import { Stream } from "../chat/stream.js";
 import "./answer.js";
 import "./desk.js";
+import { isAtNewest, toNewest } from "./newest.js";
 import "./note.js";
 
 const GATHER = 150;
@@ -13,8 +14,10 @@ let draft = { key: "", text: "" };
 
 function show(key, words) {
   draft = { key, text: words };
+  const follow = isAtNewest();
   text.replaceChildren(...richNodes(words));
   place.hidden = !words;
+  if (follow) toNewest();
 }
 
 let asking = null;
@@ -48,10 +51,15 @@ const pieces = {
 
 // The draft gives way when what was said stands in the log.
 let over = false;
-document.body.addEventListener("htmx:afterSwap", (event) => {
-  if (!over || event.target.id !== "log") return;
+let follow = false;
+document.body.addEventListener("htmx:beforeSwap", ({ target }) => {
+  if (target.id === "log") follow = isAtNewest();
+});
+document.body.addEventListener("htmx:afterSwap", ({ target }) => {
+  if (target.id !== "log") return;
+  if (over) show("", "");
   over = false;
-  show("", "");
+  if (follow) toNewest();
 });
 
 function apply(kind, data) {
