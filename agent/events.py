@@ -16,12 +16,12 @@ import redis
 import structlog
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 from psycopg.types.json import Jsonb
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from agent import plain
 from agent.models import Conversation, ConversationEvent
 from agent.save_points import reached
 from orders.models import AuditEvent
@@ -77,12 +77,18 @@ def writing(conversation_id: int, save: str = "") -> Iterator[Conversation]:
     `save` is its name in `agent/save_points.py`.
     """
     with transaction.atomic(), saving(save):
-        yield locked().get(pk=conversation_id)
+        conversation = locked("talk.id = %s", conversation_id)
+        if conversation is None:
+            raise Conversation.DoesNotExist(conversation_id)
+        yield conversation
 
 
-def locked() -> QuerySet[Conversation]:
-    """Conversations whose rows this transaction holds from then on, and no other rows with them."""
-    return Conversation.objects.select_for_update(of=("self",), no_key=True)
+def locked(condition: str, *values: Any) -> Conversation | None:
+    """The conversation (`talk`) that meets a condition in SQL; this transaction holds its row from then on."""
+    return plain.one(Conversation, f"{_ALL_OF_TALK} where {condition} for no key update of talk", *values)
+
+
+_ALL_OF_TALK = "select talk.* from agent_conversation talk"
 
 
 def add(

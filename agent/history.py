@@ -9,8 +9,6 @@ import json
 import re
 from typing import Any, Final, Literal
 
-from django.db.models import Q
-
 from agent import plain
 from agent.models import Conversation, CopilotCall, Message, ToolCall
 from agent.repair import History, no_answer, repaired
@@ -26,6 +24,10 @@ UNFINISHED = frozenset({"tool_use", "pause_turn", "max_tokens", "model_context_w
 # The system's message that tells in short what was said before the message of this number.
 FOLDS: Final = "folds_before"
 BAD_NEWS = frozenset({RefundState.FAILED, RefundState.UNKNOWN, RefundState.REJECTED, RefundState.EXPIRED})
+
+
+# Greater than any number of a message.
+ENDLESS: Final = 2**63 - 1
 
 
 def messages_for_model(conversation: Conversation) -> History:
@@ -53,13 +55,14 @@ def spoken(conversation: Conversation, *, since: int) -> History:
 
 def rows(conversation: Conversation, *, since: int = 0, until: int | None = None) -> list[Message]:
     """The messages that stand between two places, in the order in which they are told: see `_place`."""
-    agents = Q(author=Author.AGENT)
-    found = conversation.messages.all()
-    if since:
-        found = found.filter(agents & Q(heard__gte=since) | ~agents & Q(pk__gte=since))
-    if until is not None:
-        found = found.filter(agents & Q(heard__lt=until) | ~agents & Q(pk__lt=until))
+    found = plain.every(Message, _ROWS, conversation.pk, Author.AGENT.value, since, ENDLESS if until is None else until)
     return sorted(found, key=_place)
+
+
+_ROWS = """
+select * from agent_message
+where conversation_id = %s and case author when %s then heard else id end between %s and %s - 1
+"""
 
 
 def _earlier(conversation: Conversation, since: int) -> History:
@@ -104,7 +107,10 @@ def is_bad_news(message: Message) -> bool:
 
 def newest_reply(conversation: Conversation) -> Message | None:
     """The agent's newest message, if there is one."""
-    return conversation.messages.filter(author=Author.AGENT).order_by("-id").first()
+    return plain.one(Message, _NEWEST_REPLY, conversation.pk, Author.AGENT.value)
+
+
+_NEWEST_REPLY = "select * from agent_message where conversation_id = %s and author = %s order by id desc limit 1"
 
 
 def newest_message(conversation: Conversation) -> int:

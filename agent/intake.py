@@ -104,8 +104,11 @@ def talking(
         yield found
 
 
+_IS_OPEN: Final = "talk.order_id = %s and talk.customer_id = %s and talk.state = %s"
+
+
 def _open_one(order: Order, customer: Customer) -> Conversation | None:
-    return events.locked().filter(order=order, customer=customer, state=ConversationState.OPEN).first()
+    return events.locked(_IS_OPEN, order.pk, customer.pk, ConversationState.OPEN.value)
 
 
 def _new_one(order: Order, customer: Customer, language: str, actor: Actor) -> Conversation | None:

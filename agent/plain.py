@@ -1,8 +1,12 @@
 """What every turn asks, in plain SQL: to have it put together by the ORM takes several times as long as to run it."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 from django.db import connection
+from django.db.models import Model
+
+Row = TypeVar("Row", bound=Model)
 
 
 def row(sql: str, *values: Any) -> tuple[Any, ...] | None:
@@ -11,3 +15,13 @@ def row(sql: str, *values: Any) -> tuple[Any, ...] | None:
         cursor.execute(sql, values)
         found: tuple[Any, ...] | None = cursor.fetchone() if cursor.description else None
     return found
+
+
+def one(model: type[Row], sql: str, *values: Any) -> Row | None:
+    """The first row of the answer as an object; None where there is none. The statement selects all columns."""
+    return next(iter(every(model, sql, *values)), None)
+
+
+def every(model: type[Row], sql: str, *values: Any) -> Iterable[Row]:
+    """All rows of the answer as objects. The statement selects all columns."""
+    return model._default_manager.raw(sql, values)

@@ -40,11 +40,10 @@ class Lease:
 
 
 def live_turn(conversation: Conversation) -> Turn | None:
-    found = plain.row(_LIVE, conversation.pk, [state.value for state in LIVE_TURNS])
-    return Turn.objects.get(pk=found[0]) if found else None
+    return plain.one(Turn, _LIVE, conversation.pk, [state.value for state in LIVE_TURNS])
 
 
-_LIVE = "select id from agent_turn where conversation_id = %s and state = any(%s)"
+_LIVE = "select * from agent_turn where conversation_id = %s and state = any(%s)"
 
 
 def queue_turn(conversation: Conversation, *, afresh: bool = False) -> Turn:
@@ -118,9 +117,12 @@ def taking(turn_id: int) -> Iterator[tuple[Lease, Conversation, Turn] | None]:
     None: somebody else has it, or it is over.
     """
     with transaction.atomic(), events.saving("turn_taken"):
-        conversation = events.locked().filter(turns=turn_id).first()
-        turn = Turn.objects.get(pk=turn_id) if conversation else None
+        conversation = events.locked("talk.id = (select conversation_id from agent_turn where id = %s)", turn_id)
+        turn = plain.one(Turn, _TURN, turn_id) if conversation else None
         yield _taken(conversation, turn) if conversation and turn and _is_free(turn) else None
+
+
+_TURN = "select * from agent_turn where id = %s"
 
 
 def _is_free(turn: Turn) -> bool:
@@ -166,8 +168,8 @@ def holding(lease: Lease, save: str = "", *, to_end: bool = False) -> Iterator[t
     So is one that would talk over a person; `to_end` is for what only closes the turn's own books. Raises `LeaseLost`.
     """
     with events.writing(lease.conversation_id, save) as conversation:
-        turn = Turn.objects.get(pk=lease.turn_id)
-        if not _holds(turn, lease):
+        turn = plain.one(Turn, _TURN, lease.turn_id)
+        if turn is None or not _holds(turn, lease):
             raise LeaseLost(lease.turn_id)
         if not to_end:
             may_speak(conversation)
