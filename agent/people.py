@@ -74,13 +74,14 @@ def _summary(conversation: Conversation, given: str, *, known: bool) -> str:
 def customer_asks_for_person(*, conversation: Conversation, actor: Actor) -> None:
     """The customer's own button: no model is asked, and the page says at once that a person will come.
 
-    Where somebody has the conversation already nobody else is asked for: the page says who it is.
+    Where somebody has the conversation already nobody else is asked for: the page says who it is. That the desk itself
+    has called somebody over money is no answer to this press.
     """
     with events.writing(conversation.pk, "call_noted") as locked, translation.override(locked.language):
         if locked.owner is not None:
             customer_waits(locked)
             _say_who_has_it(locked, waiting.person_has_it(_name(locked.owner)))
-        elif not locked.needs_person:
+        elif not locked.needs_person or locked.hand_off_reason == waiting.REFUND_FAILED:
             ask_for_person(conversation=locked, actor=actor, reason="customer_asked", summary="")
             say_as_system(locked, waiting.person_is_coming())
 

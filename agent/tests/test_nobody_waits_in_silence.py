@@ -1,0 +1,60 @@
+"""Whoever asks, writes or is served by a person reads what comes of it, on the page or by e-mail."""
+
+import pytest
+
+from agent import people, waiting
+from agent.states import Author, MailKind
+from agent.tests.helpers import talk, texts
+from agent.tests.mail_due import only_mail, reachable_order
+from orders.actors import system_actor
+from orders.models import AuditEvent, Order
+from orders.tests import cast
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def order() -> Order:
+    return reachable_order()
+
+
+def money_was_refused(order: Order) -> None:
+    payments = system_actor("payments")
+    people.ask_for_person(
+        conversation=talk(order), actor=payments, reason=waiting.REFUND_FAILED, summary="Refund refused."
+    )
+
+
+def wants_a_person(order: Order) -> None:
+    people.customer_asks_for_person(conversation=talk(order), actor=cast.shopper())
+
+
+def answered_and_given_back(order: Order) -> None:
+    people.reply(conversation=talk(order), actor=cast.staff(), text="Here I am.")
+    people.give_back(conversation=talk(order), actor=cast.staff())
+    talk(order).mails.all().delete()
+
+
+# --- the customer's own press, where the desk had called somebody before ---
+def test_a_press_after_a_refused_refund_is_told_and_kept(order: Order) -> None:
+    answered_and_given_back(order)
+    money_was_refused(order)
+    lines = len(texts(order, Author.SYSTEM))
+    wants_a_person(order)
+    assert texts(order, Author.SYSTEM)[lines:] == ["We have asked a colleague to join. They will answer here."]
+    asked = AuditEvent.objects.filter(action=waiting.ASKED).order_by("pk")
+    assert [event.chosen["reason"] for event in asked] == [waiting.REFUND_FAILED, "customer_asked"]
+    assert (talk(order).hand_off_reason, talk(order).hand_off_summary) == ("customer_asked", "Refund refused.")
+    wants_a_person(order)
+    assert len(texts(order, Author.SYSTEM)) == lines + 1
+
+
+def test_who_pressed_after_a_refused_refund_waits_and_is_told_when_nobody_answers(order: Order) -> None:
+    answered_and_given_back(order)
+    money_was_refused(order)
+    wants_a_person(order)
+    people.take_over(conversation=talk(order), actor=cast.staff())
+    assert talk(order).waiting_since is not None
+    people.close(conversation=talk(order), actor=cast.staff())
+    assert texts(order, Author.SYSTEM)[-1].startswith("A colleague has closed this conversation.")
+    assert only_mail().kind == MailKind.WAIT_OVER
