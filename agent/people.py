@@ -238,10 +238,10 @@ def close(*, conversation: Conversation, actor: Actor) -> None:
         _require_mine(locked, actor)
         _end_turn(locked)
         cards.withdraw_open(locked, actor=actor)
-        cards.resume(locked, go_on=False)
         waited = locked.waiting_since is not None
         locked.state, locked.needs_person, locked.waiting_since = ConversationState.CLOSED, False, None
         locked.save(update_fields=["state", "needs_person", "waiting_since", "updated_at"])
+        cards.resume(locked, go_on=False)
         _record(locked, actor, "conversation.closed")
         if waited:
             _wait_is_over(locked, waiting.conversation_is_closed)
