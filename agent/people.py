@@ -229,7 +229,7 @@ def _end_wait(conversation: Conversation) -> timedelta | None:
 def close(*, conversation: Conversation, actor: Actor) -> None:
     """End the conversation. Open cards are withdrawn; the customer's next words open a new one.
 
-    Who waited for a person is told. Raises `Refusal` where a colleague has it.
+    Who waited for a person, or for the assistant's answer, is told. Raises `Refusal` where a colleague has it.
     """
     actor.require(PERMISSION)
     with events.writing(conversation.pk, "closed") as locked:
@@ -238,7 +238,7 @@ def close(*, conversation: Conversation, actor: Actor) -> None:
         _require_mine(locked, actor)
         _end_turn(locked)
         cards.withdraw_open(locked, actor=actor)
-        waited = locked.waiting_since is not None
+        waited = locked.waiting_since or (locked.owner_id is None and waiting.unanswered_since(locked))
         locked.state, locked.needs_person, locked.waiting_since = ConversationState.CLOSED, False, None
         locked.save(update_fields=["state", "needs_person", "waiting_since", "updated_at"])
         cards.resume(locked, go_on=False)

@@ -58,3 +58,18 @@ def test_who_pressed_after_a_refused_refund_waits_and_is_told_when_nobody_answer
     people.close(conversation=talk(order), actor=cast.staff())
     assert texts(order, Author.SYSTEM)[-1].startswith("A colleague has closed this conversation.")
     assert only_mail().kind == MailKind.WAIT_OVER
+
+
+# --- closed before anybody answered ---
+def test_who_has_just_written_is_told_that_nobody_will_answer(order: Order) -> None:
+    people.close(conversation=talk(order), actor=cast.staff())
+    said = "A colleague has closed this conversation. If you write again, a new one begins."
+    assert texts(order, Author.SYSTEM) == [said]
+    assert (only_mail().kind, only_mail().text) == (MailKind.WAIT_OVER, said)
+
+
+def test_who_was_answered_is_told_nothing_when_it_is_closed(order: Order) -> None:
+    answered_and_given_back(order)
+    people.close(conversation=talk(order), actor=cast.staff())
+    assert texts(order, Author.SYSTEM) == []
+    assert not talk(order).mails.exists()
