@@ -1,14 +1,21 @@
 """Whoever asks, writes or is served by a person reads what comes of it, on the page or by e-mail."""
 
-import pytest
+from collections.abc import Callable
+from datetime import timedelta
 
-from agent import people, waiting
-from agent.states import Author, MailKind
-from agent.tests.helpers import talk, texts
-from agent.tests.mail_due import only_mail, reachable_order
+import pytest
+from django.core import mail as post
+from django.utils import timezone
+
+from agent import mails, offers, people, waiting
+from agent.models import Card
+from agent.states import Author, CardKind, MailKind
+from agent.tests.helpers import CASE, SAME_AGAIN, hear, talk, texts
+from agent.tests.mail_due import only_mail, reachable_order, time_passes
 from orders.actors import system_actor
 from orders.models import AuditEvent, Order
 from orders.tests import cast
+from refunds import quotes
 
 pytestmark = pytest.mark.django_db
 
@@ -73,3 +80,45 @@ def test_who_was_answered_is_told_nothing_when_it_is_closed(order: Order) -> Non
     people.close(conversation=talk(order), actor=cast.staff())
     assert texts(order, Author.SYSTEM) == []
     assert not talk(order).mails.exists()
+
+
+# --- answered by a card ---
+def offers_a_quote(order: Order) -> Card:
+    choices = quotes.parse_choices({"lines": [CASE]})
+    quote = offers.preview(conversation=talk(order), actor=cast.staff(), choices=choices, form="form")
+    return offers.offer(conversation=talk(order), actor=cast.staff(), quote_id=quote.pk)
+
+
+def offers_an_exchange(order: Order) -> Card:
+    return offers.put_up(conversation=talk(order), actor=cast.staff(), kind=CardKind.EXCHANGE, asked=[SAME_AGAIN])
+
+
+BY_CARD = pytest.mark.parametrize("answers", [offers_a_quote, offers_an_exchange])
+
+
+@BY_CARD
+def test_a_card_from_a_colleague_ends_the_wait(order: Order, answers: Callable[[Order], Card]) -> None:
+    wants_a_person(order)
+    card = answers(order)
+    assert talk(order).waiting_since is None
+    event = AuditEvent.objects.get(action="card.offered", subject_id=card.pk)
+    assert event.outcome["waited_seconds"] >= 0
+    people.take_over(conversation=talk(order), actor=cast.staff("supervisor"), taken_from=cast.staff_user().pk)
+    people.close(conversation=talk(order), actor=cast.staff("supervisor"))
+    assert "closed" not in texts(order, Author.SYSTEM)[-1]
+
+
+def test_who_writes_again_after_the_card_waits_again(order: Order) -> None:
+    offers_a_quote(order)
+    hear(order, "and the earphones?")
+    assert talk(order).waiting_since is not None
+
+
+@BY_CARD
+def test_who_has_left_is_told_of_the_card_by_mail_at_once(order: Order, answers: Callable[[Order], Card]) -> None:
+    answers(order)
+    told = talk(order).mails.get(kind=MailKind.ANSWERED)
+    assert told.not_before < timezone.now() + timedelta(minutes=5)
+    time_passes()
+    assert mails.send_due() >= 1
+    assert "A colleague has answered you" in " ".join(str(letter.subject) for letter in post.outbox)
