@@ -42,7 +42,8 @@ def keep(lease: Lease, reply: client.Reply, draft: Draft, request: Request) -> E
         said = _words(content)
         false = claims.unfounded(conversation, said, _calls(content))
         if false:
-            retracting.take_back(conversation, turn, request.call, draft, said, false)
+            if retracting.take_back(conversation, turn, request.call, draft, said, false):
+                end_in_words(conversation, turn, retracting.ENDING, hand_off=True)
             return False
         message = Message.objects.create(
             conversation=conversation,

@@ -4,8 +4,8 @@ The reply is not kept: its draft leaves the page, none of its calls is run, and 
 say. The model reads that line with the words it is about, and is asked once more. If it claims again what is not so,
 the turn ends in words and a person is asked.
 
-Words that a call of the same reply was to make true stand already when it is run. If it is refused they are put right
-behind it, and a person who was promised is asked.
+Words that a call of the same reply was to make true stand already when it is run. If it is refused, or given up because
+the turn fails, they are put right behind it, and a person who was promised is asked.
 """
 
 import re
@@ -18,7 +18,6 @@ from django.utils.translation import gettext as translate
 from agent import claims, deeds, people, waiting
 from agent.claims import Claim
 from agent.drafts import Draft
-from agent.farewells import end_in_words
 from agent.models import Conversation, Message, ModelCall, ToolCall, Turn
 from agent.states import Author, CardState, ToolCallState
 from orders import audit
@@ -41,14 +40,15 @@ SIGNS_OF_LABELS: Final = re.compile("[<>]")
 
 def take_back(
     conversation: Conversation, turn: Turn, call: ModelCall, draft: Draft, text: str, false: Sequence[Claim]
-) -> None:
-    """Instead of keeping a reply. Inside `holding`; the rows of this very transaction say how often it happened."""
+) -> bool:
+    """Instead of keeping a reply. Inside `holding`. True: it has happened so often that the turn may not go on; the
+    rows of this very transaction say so.
+    """
     call.ending, call.dropped_text = ENDING, text
     call.save(update_fields=["ending", "dropped_text"])
     _record(conversation, turn, text, false)
     _say_so(conversation, false, on_page=draft.offered)
-    if turn.model_calls.filter(ending=ENDING).count() >= MOST_FALSE_CLAIMS:
-        end_in_words(conversation, turn, ENDING, hand_off=True)
+    return turn.model_calls.filter(ending=ENDING).count() >= MOST_FALSE_CLAIMS
 
 
 def look_again(conversation: Conversation, turn: Turn, call: ToolCall) -> None:
@@ -60,14 +60,28 @@ def look_again(conversation: Conversation, turn: Turn, call: ToolCall) -> None:
     if call.name not in deeds.MADE_TRUE_BY_CALL or waiting_calls.exists():
         return
     conversation.refresh_from_db()
-    text = call.message.text
-    false = [claim for claim in claims.unfounded(conversation, text) if claim.kind in MADE_TRUE_LATER]
-    if any(claim.kind == deeds.HAND_OFF for claim in false):
+    if _put_right(conversation, turn, call.message.text):
         _keep_promise(conversation, turn)
+
+
+def given_up(conversation: Conversation, turn: Turn, unrun: Iterable[ToolCall]) -> bool:
+    """The turn fails before it got round to these calls: the words beside them are looked at as beside refused ones.
+
+    Inside `holding`. True: they promised a person, whom nobody has asked yet.
+    """
+    beside = {call.message_id: call.message.text for call in unrun if call.name in deeds.MADE_TRUE_BY_CALL}
+    promised = [_put_right(conversation, turn, text) for text in beside.values()]
+    return any(promised)
+
+
+def _put_right(conversation: Conversation, turn: Turn, text: str) -> bool:
+    """Take back what no call has made true. A promised person is not taken back: True, where one is to be asked."""
+    false = [claim for claim in claims.unfounded(conversation, text) if claim.kind in MADE_TRUE_LATER]
     untrue = [claim for claim in false if claim.kind != deeds.HAND_OFF]
     if untrue:
         _record(conversation, turn, text, untrue)
         _say_so(conversation, untrue, on_page=True)
+    return len(untrue) < len(false)
 
 
 def _keep_promise(conversation: Conversation, turn: Turn) -> None:
