@@ -5,7 +5,8 @@ say. The model reads that line with the words it is about, and is asked once mor
 the turn ends in words and a person is asked.
 
 Words that a call of the same reply was to make true stand already when it is run. If it is refused, or given up because
-the turn fails, they are put right behind it, and a person who was promised is asked.
+the turn fails, they are put right behind it, and a person who was promised is asked, unless the call was refused because
+a person has just given the conversation back.
 """
 
 import re
@@ -20,6 +21,7 @@ from agent.claims import Claim
 from agent.drafts import Draft
 from agent.models import Conversation, Message, ModelCall, ToolCall, Turn
 from agent.states import Author, CardState, ToolCallState
+from agent.tools.person import HAND_OFF_TO_HUMAN, JUST_GIVEN_BACK
 from orders import audit
 from orders.actors import system_actor
 from orders.models import AuditEvent, Order
@@ -60,7 +62,10 @@ def look_again(conversation: Conversation, turn: Turn, call: ToolCall) -> None:
     if call.name not in deeds.MADE_TRUE_BY_CALL or waiting_calls.exists():
         return
     conversation.refresh_from_db()
-    if _put_right(conversation, turn, call.message.text):
+    # Where a colleague has just given it back, a promise would be the ball thrown back at once.
+    calls = call.message.tool_calls
+    just_given_back = calls.filter(name=HAND_OFF_TO_HUMAN.name, is_error=True, result__code=JUST_GIVEN_BACK).exists()
+    if _put_right(conversation, turn, call.message.text, promise_kept=not just_given_back):
         _keep_promise(conversation, turn)
 
 
@@ -74,10 +79,13 @@ def given_up(conversation: Conversation, turn: Turn, unrun: Iterable[ToolCall]) 
     return any(promised)
 
 
-def _put_right(conversation: Conversation, turn: Turn, text: str) -> bool:
-    """Take back what no call has made true. A promised person is not taken back: True, where one is to be asked."""
+def _put_right(conversation: Conversation, turn: Turn, text: str, *, promise_kept: bool = True) -> bool:
+    """Take back what no call has made true; a promised person is rather asked: True, where one is to be.
+
+    `promise_kept`: False takes back that promise too.
+    """
     false = [claim for claim in claims.unfounded(conversation, text) if claim.kind in MADE_TRUE_LATER]
-    untrue = [claim for claim in false if claim.kind != deeds.HAND_OFF]
+    untrue = [claim for claim in false if not (promise_kept and claim.kind == deeds.HAND_OFF)]
     if untrue:
         _record(conversation, turn, text, untrue)
         _say_so(conversation, untrue, on_page=True)
@@ -85,7 +93,7 @@ def _put_right(conversation: Conversation, turn: Turn, text: str) -> bool:
 
 
 def _keep_promise(conversation: Conversation, turn: Turn) -> None:
-    """The customer has read that a person was asked: then one is, whatever the call was refused for."""
+    """The customer has read that a person was asked: then one is."""
     agent = system_actor("agent", conversation_id=conversation.pk, turn_id=turn.pk)
     people.ask_for_person(conversation=conversation, actor=agent, reason=ENDING, summary="")
     conversation.refresh_from_db()
