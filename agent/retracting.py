@@ -5,8 +5,8 @@ say. The model reads that line with the words it is about, and is asked once mor
 the turn ends in words and a person is asked.
 
 Words that a call of the same reply was to make true stand already when it is run. If it is refused, or given up because
-the turn fails, they are put right behind it, and a person who was promised is asked, unless the call was refused because
-a person has just given the conversation back.
+the turn fails, they are put right behind it, and a person who was promised is asked; not where the call was refused
+because a person has just given the conversation back.
 """
 
 import re
