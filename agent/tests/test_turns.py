@@ -181,6 +181,23 @@ def test_the_keeper_notices_a_lease_that_is_gone_and_does_not_bring_it_back(sett
 
 
 @pytest.mark.django_db(transaction=True)
+def test_the_turn_of_a_thread_that_hangs_is_given_to_another_worker(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.AGENT_LEASE_SECONDS = 0.4
+    settings.AGENT_MAX_TURN_SECONDS = 0.5
+    monkeypatch.setattr(turns, "HELD_BEYOND_SECONDS", 0.5)
+    order = cast.order_5531()
+    hear(order)
+    lease = hold(order)
+    keeper = turns.Keeper()
+    with keeper.keep(lease):
+        assert until(lambda: turns.take(lease.turn_id) is not None)
+        assert not keeper.holds(lease)
+    assert newest_turn(order).worked >= timedelta(seconds=1)
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_job_delivered_again_or_late_does_nothing(model: Control) -> None:
     order = cast.order_5531()
     hear(order)
