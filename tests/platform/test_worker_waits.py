@@ -62,4 +62,4 @@ def test_a_lock_that_is_not_given_back_holds_a_worker_for_no_longer(settings: Se
 
 
 def test_every_worker_is_bound_before_it_begins() -> None:
-    assert celery._bound_waits in worker_init._live_receivers(None)
+    assert celery._bound_waits in worker_init._live_receivers(None)  # type: ignore[attr-defined]
