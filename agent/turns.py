@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import structlog
 from django.conf import settings
-from django.db import Error, connection
+from django.db import Error, connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -221,7 +221,10 @@ class Keeper:
         try:
             # A lease that has already ended stays ended: its turn may be somebody else's by now.
             held = self._rows._default_manager.filter(lease_token__in=tokens, lease_until__gt=timezone.now())
-            held.update(lease_until=lease_end())
+            with transaction.atomic():
+                # A row that a long transaction has is renewed in the next round; the others do not wait for it.
+                free = list(held.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True))
+                held.filter(pk__in=free).update(lease_until=lease_end())
             kept = set(held.values_list("lease_token", flat=True))
             with self._lock:
                 self._lost |= (set(tokens) & self._tokens.keys()) - kept
