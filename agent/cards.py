@@ -13,7 +13,7 @@ from django.http import Http404
 from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 
-from agent import calls, events, history, mails, turns
+from agent import calls, events, history, mails, rounds, turns
 from agent.models import Card, Conversation, Message, ToolCall
 from agent.states import CardKind, CardState, ConversationState, ToolCallState, TurnState
 from agent.tools.base import CardSpec
@@ -292,7 +292,8 @@ def cards_behind() -> list[Card]:
     """Open cards whose quote has ended (a signal was lost), or that have none and whose own time is over."""
     ended = ~Q(quote__state=QuoteState.OPEN) & Q(quote__isnull=False)
     over = Q(quote__isnull=True, expires_at__lte=timezone.now())
-    return list(Card.objects.filter(ended | over, state=CardState.OPEN).select_related("conversation__order")[:200])
+    behind = Card.objects.filter(ended | over, state=CardState.OPEN).select_related("conversation__order")
+    return rounds.next_of("cards behind", behind)
 
 
 def expire(card: Card) -> None:
