@@ -49,7 +49,8 @@ def take_back(
     call.ending, call.dropped_text = ENDING, text
     call.save(update_fields=["ending", "dropped_text"])
     _record(conversation, turn, text, false)
-    _say_so(conversation, false, on_page=draft.offered)
+    # Not where no page can have shown any of it: what nobody has read is nothing to be told of.
+    _say_so(conversation, false, on_page=draft.shown > 0)
     return turn.model_calls.filter(ending=ENDING).count() >= MOST_FALSE_CLAIMS
 
 

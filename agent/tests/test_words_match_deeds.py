@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from pytest_django import Settings
 
 from agent import asking, people, turns
 from agent.farewells import fail
@@ -73,6 +74,14 @@ def test_a_refund_that_was_not_made_is_taken_back_and_the_model_says_it_anew(mod
     assert "taken back" in line
     assert "Nothing has been refunded for this order." in line
     assert refused_requests(model) == []
+
+
+def test_what_no_page_has_shown_is_not_taken_back_on_the_page(model: Control, order: Order, settings: Settings) -> None:
+    model.script([reply(FALSE), reply(HONEST)])
+    settings.REDIS_URL = "redis://127.0.0.1:9/0"
+    assert work(order).state == TurnState.DONE
+    assert (endings(order)[0], texts(order), texts(order, Author.SYSTEM)) == ("false_claim", [HONEST], [])
+    assert "no record says so" in str(last_request(model)[-1]["content"])
 
 
 def test_the_model_reads_which_words_were_wrong_and_what_is_so(model: Control, order: Order) -> None:
