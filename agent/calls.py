@@ -27,16 +27,18 @@ def answer(call: ToolCall, result: Mapping[str, Any], *, is_error: bool = False)
     )
 
 
-def give_up(conversation: Conversation) -> None:
+def give_up(conversation: Conversation) -> list[ToolCall]:
     """Answer what was asked for and has not been run: its turn is over, and later it would be out of place.
 
     Inside `events.writing`. The page's line about the work ends too.
     """
-    for call in conversation.tool_calls.filter(state=ToolCallState.ASKED):
+    asked = list(conversation.tool_calls.filter(state=ToolCallState.ASKED).select_related("message"))
+    for call in asked:
         answer(call, NO_ANSWER, is_error=True)
         begun = conversation.events.filter(kind="work", data__tool_call_id=call.tool_use_id).last()
         if begun is not None:
             events.add(conversation, "work", {**begun.data, "state": "failed"})
+    return asked
 
 
 def suspend(call: ToolCall) -> None:

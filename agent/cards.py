@@ -13,8 +13,8 @@ from django.http import Http404
 from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 
-from agent import calls, events, history, mails, plain, turns
-from agent.models import Card, Conversation, ToolCall
+from agent import calls, events, history, mails, plain, rounds, turns
+from agent.models import Card, Conversation, Message, ToolCall
 from agent.states import CardKind, CardState, ConversationState, ToolCallState, TurnState
 from agent.tools.base import CardSpec
 from orders import audit
@@ -201,7 +201,8 @@ def end_card(
 def resume(conversation: Conversation, *, go_on: bool) -> None:
     """When no call of the waiting turn is open any more: queue it again, or (nothing new to say) end it.
 
-    What the customer wrote while the card was still open, though over, is not left without an answer.
+    What the customer wrote while the card was still open, though over, is not left without an answer; nor is a press
+    whose neighbour ran out after it.
     """
     turn = turns.live_turn(conversation)
     if turn is None or turn.state != TurnState.WAITING:
@@ -209,10 +210,16 @@ def resume(conversation: Conversation, *, go_on: bool) -> None:
     if conversation.tool_calls.filter(state=ToolCallState.SUSPENDED).exists():
         return
     may_go_on = conversation.owner_id is None and conversation.state == ConversationState.OPEN
-    if may_go_on and (go_on or history.unheard(conversation, history.newest_reply(conversation))):
+    last = history.newest_reply(conversation)
+    if may_go_on and (go_on or history.unheard(conversation, last) or (last and _any_but_run_out(last))):
         turns.queue_turn(conversation)
     else:
         turns.move(conversation, turn, TurnState.WAITING, TurnState.DONE)
+
+
+def _any_but_run_out(reply: Message) -> bool:
+    """Has a card of this reply been pressed, refused, or overtaken? The model has not spoken since."""
+    return Card.objects.filter(tool_call__message=reply).exclude(state=CardState.EXPIRED).exists()
 
 
 def _tell(conversation: Conversation, card: Card, actor: Actor) -> None:
@@ -304,7 +311,8 @@ def cards_behind() -> list[Card]:
     """Open cards whose quote has ended (a signal was lost), or that have none and whose own time is over."""
     ended = ~Q(quote__state=QuoteState.OPEN) & Q(quote__isnull=False)
     over = Q(quote__isnull=True, expires_at__lte=timezone.now())
-    return list(Card.objects.filter(ended | over, state=CardState.OPEN).select_related("conversation__order")[:200])
+    behind = Card.objects.filter(ended | over, state=CardState.OPEN).select_related("conversation__order")
+    return rounds.next_of("cards behind", behind)
 
 
 def expire(card: Card) -> None:

@@ -20,7 +20,7 @@ import anthropic
 import httpx2
 from django.conf import settings
 
-from agent import endings
+from agent import endings, failure_words
 from agent.endings import Ending
 from agent.frames import Heard, TooLong
 
@@ -60,7 +60,7 @@ class Reply:
 class ModelFailed(Exception):
     """No usable reply. `ending` is the line of the table that says what to do; `after` seconds, if told when again.
 
-    `detail` is for the log: what the API or the SDK said, without the request. `retry_forbidden`: the API says that
+    `detail` is for the log, and holds no words of customers (`failure_words.py`). `retry_forbidden`: the API says that
     the same request will not work later either. `usage`: what was used before it broke, where the stream had begun.
     """
 
@@ -199,7 +199,7 @@ def _told_in_stream(data: str, response: httpx2.Response) -> ModelFailed:
         kind, message = "", data
     return ModelFailed(
         endings.of_status(anthropic.APIStatusError, status=response.status_code, type_=kind or None),
-        f"{response.status_code} {kind}: {message}",
+        failure_words.of_refusal(response.status_code, kind, message),
         after=_retry_after(response.headers),
         request_id=response.headers.get("request-id", ""),
         retry_forbidden=response.headers.get("x-should-retry") == "false",
@@ -271,11 +271,13 @@ def _malformed(content: list[Block], stop_reason: str) -> str:
 
 def _failure(error: Exception) -> ModelFailed:
     if not isinstance(error, anthropic.APIStatusError):
-        return ModelFailed(endings.of_class(type(error)), f"{type(error).__name__}: {error}")
+        ending = endings.of_class(type(error))
+        unheard = ending.name in {"unreachable", "silence"}
+        return ModelFailed(ending, failure_words.of_exception(error, about_the_way=unheard))
     kind, headers = getattr(error, "type", None), error.response.headers
     return ModelFailed(
         endings.of_status(type(error), status=error.status_code, type_=kind),
-        f"{error.status_code} {kind or type(error).__name__}: {error.api_message or error.message}",
+        failure_words.of_refusal(error.status_code, kind or type(error).__name__, error.api_message or error.message),
         after=_retry_after(headers),
         request_id=error.request_id or "",
         retry_forbidden=headers.get("x-should-retry") == "false",

@@ -122,7 +122,7 @@ _BY_CALLS: Final[Mapping[str, CardKind]] = {
 # A tool's name and its arguments.
 Call = tuple[str, Any]
 _NUMBER: Final = re.compile(r"\b(?:rf|rt|rp|ap)_[0-9a-z]+")
-# A call of the same reply makes true what the reply says of it, if it is not refused (`retracting.look_again`).
+# A call of the same reply makes true what the reply says of it, if it is not refused (`retracting`).
 MADE_TRUE_BY_CALL: Final = frozenset({HAND_OFF_TO_HUMAN.name, PROPOSE_COMPENSATION.name})
 
 

@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 import structlog
+from django.db import OperationalError, transaction
 from django.utils import translation
 from django.utils.translation import gettext as translate
 
-from agent import calls, people, turns, waiting
+from agent import calls, people, retracting, turns, waiting
 from agent.models import Conversation, Turn
-from agent.states import ToolCallState, TurnState
+from agent.states import TurnState
 from agent.tools.person import HAND_OFF_TO_HUMAN
 from agent.turns import Lease, LeaseLost, holding
 from orders.actors import system_actor
@@ -34,7 +35,7 @@ def end_in_words(
     """
     name = farewell or why
     hand_off = hand_off or (name not in WAITING_HELPS and _failed_before(conversation, turn))
-    hand_off = hand_off or _person_called(conversation)
+    hand_off = _give_up_calls(conversation, turn) or hand_off
     hand_off = hand_off and not (conversation.needs_person or conversation.owner_id)
     with translation.override(conversation.language):
         text = FAREWELLS.get(name, FAREWELLS["other"])() % (values or {})
@@ -44,8 +45,6 @@ def end_in_words(
     if hand_off:
         agent = system_actor("agent", conversation_id=conversation.pk, turn_id=turn.pk)
         people.ask_for_person(conversation=conversation, actor=agent, reason=why[:40], summary="")
-    # What this turn has not got round to would be out of place in the next one.
-    calls.give_up(conversation)
     turns.move(conversation, turn, TurnState.RUNNING, TurnState.FAILED, error=why[:240], failures=turn.failures + 1)
 
 
@@ -58,9 +57,22 @@ def fail(lease: Lease, why: str, *, farewell: str = "", hand_off: bool = False, 
         log.info("turn.left", turn=lease.turn_id)
 
 
-def _person_called(conversation: Conversation) -> bool:
-    """Does a call for a person wait that will not be run any more? The customer may have read of it already."""
-    return conversation.tool_calls.filter(name=HAND_OFF_TO_HUMAN.name, state=ToolCallState.ASKED).exists()
+def _give_up_calls(conversation: Conversation, turn: Turn) -> bool:
+    """What this turn has not got round to would be out of place in the next one. What was said beside it is put right.
+
+    True: a person was called or promised in it. The customer may have read of it already.
+    """
+    unrun = calls.give_up(conversation)
+    called = any(call.name == HAND_OFF_TO_HUMAN.name for call in unrun)
+    try:
+        with transaction.atomic():
+            return retracting.given_up(conversation, turn, unrun) or called
+    except OperationalError:
+        raise
+    except Exception:
+        # Whatever breaks there, the customer may not be left without these words.
+        log.exception("turn.words_not_looked_at", turn=turn.pk)
+        return called
 
 
 def _failed_before(conversation: Conversation, turn: Turn) -> bool:

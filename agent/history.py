@@ -138,13 +138,16 @@ def _place(message: Message) -> tuple[int, bool, int]:
 
 
 def result_block(call: ToolCall | CopilotCall) -> Block:
-    """What the model is told of a call; of one without an answer, that there is none."""
+    """What the model is told of a call; of one without an answer, that there is none.
+
+    Results hold words of customers and shops: none of them reads as a label, before or after JSON writes its signs.
+    """
     if call.state != ToolCallState.ANSWERED:
         return no_answer(call.tool_use_id)
     return {
         "type": "tool_result",
         "tool_use_id": call.tool_use_id,
-        "content": json.dumps(call.result, ensure_ascii=False),
+        "content": unlabelled(json.dumps(_unlabelled_within(call.result), ensure_ascii=False)),
         "is_error": call.is_error,
     }
 
@@ -171,3 +174,12 @@ def as_told(message: Message, *, most: int | None = None) -> str:
 def unlabelled(text: str) -> str:
     """Text of others than the shop, in which nothing reads as the shop's label."""
     return FORGED_LABEL.sub("‹", text)
+
+
+def _unlabelled_within(value: Any) -> Any:
+    """The same result with no label in any of its texts."""
+    if isinstance(value, str):
+        return unlabelled(value)
+    if isinstance(value, dict):
+        return {key: _unlabelled_within(each) for key, each in value.items()}
+    return [_unlabelled_within(each) for each in value] if isinstance(value, list) else value

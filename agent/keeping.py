@@ -31,18 +31,20 @@ def keep(lease: Lease, reply: client.Reply, draft: Draft, request: Request) -> E
         if any(map(history.is_bad_news, news)):
             # The page reads of a refusal already: words that know nothing of it may not be the last. It is said anew.
             return False
+        said_more = any(each.author == Author.CUSTOMER for each in news)
         content = whole_blocks(reply)
         ending = _ending(conversation, reply, content)
         if isinstance(ending.what, Retry | Repair):
             model_calls.name_ending(request.call, ending)
             return ending
         if not _says_anything(content):
-            _say_farewell(conversation, turn, ending)
+            _say_farewell(conversation, turn, ending, said_more=said_more)
             return False
         said = _words(content)
         false = claims.unfounded(conversation, said, _calls(content))
         if false:
-            retracting.take_back(conversation, turn, request.call, draft, said, false)
+            if retracting.take_back(conversation, turn, request.call, draft, said, false):
+                end_in_words(conversation, turn, retracting.ENDING, hand_off=True)
             return False
         message = Message.objects.create(
             conversation=conversation,
@@ -55,8 +57,7 @@ def keep(lease: Lease, reply: client.Reply, draft: Draft, request: Request) -> E
         if message.text.strip():
             people.tell_message(conversation, message, draft=draft.key)
         _ask_tools(conversation, turn, message)
-        _say_farewell(conversation, turn, ending)
-        said_more = any(each.author == Author.CUSTOMER for each in news)
+        _say_farewell(conversation, turn, ending, said_more=said_more)
         over = isinstance(ending.what, Keep) and message.stop_reason not in history.UNFINISHED and not said_more
         if over:
             turns.move(conversation, turn, TurnState.RUNNING, TurnState.DONE)
@@ -74,13 +75,18 @@ def _ending(conversation: Conversation, reply: client.Reply, content: list[clien
     return endings.BY_NAME["empty"] if nothing_said else ending
 
 
-def _say_farewell(conversation: Conversation, turn: Turn, ending: Ending) -> None:
-    """The turn ends in words, if that is what the table says of the ending."""
+def _say_farewell(conversation: Conversation, turn: Turn, ending: Ending, *, said_more: bool) -> None:
+    """The turn ends in words, if that is what the table says of the ending.
+
+    They are about what the reply had heard of; what the customer has said since is answered by another turn.
+    """
     if isinstance(ending.what, Words):
         if ending.alarm:
             log.error("model.failed", ending=ending.name)
         words = ending.what
         end_in_words(conversation, turn, ending.name, farewell=words.farewell, hand_off=words.hand_off)
+        if said_more:
+            turns.queue_turn(conversation)
 
 
 def whole_blocks(reply: client.Reply) -> list[client.Block]:

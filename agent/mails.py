@@ -36,6 +36,7 @@ READING: Final = timedelta(seconds=3)
 PAUSES: Final = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 240))
 AT_ONCE: Final = 50
 PERMANENT: Final = 500
+BY_CARD: Final = "answered:card:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,12 @@ def answered(conversation: Conversation, message_id: int) -> None:
     """A person has answered; several answers in a row are one e-mail, of the newest. Inside `events.writing`."""
     _out_of_date(conversation, "answered:")
     _wait(conversation, MailKind.ANSWERED, f"answered:{message_id}", _soon())
+
+
+def answered_by_card(card: Card) -> None:
+    """A person has answered by putting a card on the page: as `answered`. Inside `events.writing`."""
+    _out_of_date(card.conversation, "answered:")
+    _wait(card.conversation, MailKind.ANSWERED, f"{BY_CARD}{card.pk}", _soon())
 
 
 def expiring(card: Card) -> None:
@@ -155,12 +162,14 @@ def _event_of(mail: CustomerMail) -> int | None:
 
     Pages draw one conversation: that one is in a later conversation does not say that it has shown this one's end.
     """
-    about = int(mail.key.rpartition(":")[2])
+    about = mail.key.rpartition(":")[2]
     events = mail.conversation.events
     if mail.kind == MailKind.OUTCOME:
-        shows = events.filter(tells=about)
+        shows = events.filter(tells=int(about))
+    elif mail.key.startswith(BY_CARD):
+        shows = events.filter(kind="card", data__card_id=about)
     else:
-        shows = events.filter(kind="message", data__message_id=about)
+        shows = events.filter(kind="message", data__message_id=int(about))
     return shows.values_list("number", flat=True).first()
 
 

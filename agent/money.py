@@ -14,7 +14,7 @@ from django.db.models import Exists, Max, OuterRef, Q, TextChoices
 from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 
-from agent import events, mails, people, sentences, waiting
+from agent import events, mails, people, rounds, sentences, waiting
 from agent.models import Conversation
 from agent.states import ConversationState
 from orders.actors import system_actor
@@ -102,7 +102,7 @@ def untold() -> list[AuditEvent]:
     waits = Q(action=PENDING) & Exists(parts.filter(later)) & ~Exists(parts.exclude(later))
     news = ~Q(action__in=NO_NEWS) | waits
     rows = AuditEvent.objects.filter(news, Exists(talked), pk__in=newest, told_by=None)
-    return list(rows.exclude(_told_elsewhere()).order_by("pk")[:200])
+    return rounds.next_of("untold", rows.exclude(_told_elsewhere()))
 
 
 def _told_elsewhere() -> Q:

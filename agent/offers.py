@@ -10,7 +10,7 @@ from typing import Any, Final
 from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 
-from agent import cards, events, people
+from agent import cards, events, mails, people
 from agent.models import Card, Conversation
 from agent.states import CardKind, ConversationState
 from agent.tools.address import address_card
@@ -91,7 +91,7 @@ def offer(*, conversation: Conversation, actor: Actor, quote_id: str) -> Card:
             return waiting
         card = cards.open_card(conversation=locked, call=None, spec=spec)
         amount = format_money(quote.amount, quote.currency)
-        _record(locked, actor, card, quote_id=card.quote_id, amount=amount)
+        _answered_by(locked, actor, card, quote_id=card.quote_id, amount=amount)
         told = TOLD_MODEL.format(quote=quote.pk, amount=amount)
         people.tell_model(locked, told, about=f"card {card.pk}", state=card.state)
         return card
@@ -118,7 +118,7 @@ def put_up(*, conversation: Conversation, actor: Actor, kind: CardKind, asked: A
             return known
         locked.refresh_from_db()
         card = cards.open_card(conversation=locked, call=None, spec=spec)
-        _record(locked, actor, card, kind=kind, button=card.payload["button"])
+        _answered_by(locked, actor, card, kind=kind, button=card.payload["button"])
         people.tell_model(locked, TOLD_OF_GOODS.format(kind=kind), about=f"card {card.pk}", state=card.state)
         return card
 
@@ -154,7 +154,9 @@ def _require_offerable(conversation: Conversation, quote: RefundQuote) -> None:
         )
 
 
-def _record(conversation: Conversation, actor: Actor, card: Card, **chosen: Any) -> None:
+def _answered_by(conversation: Conversation, actor: Actor, card: Card, **chosen: Any) -> None:
+    """The card is an answer: nobody waits any longer, and whoever has left the page is told that it is there."""
+    mails.answered_by_card(card)
     audit.record(
         action="card.offered",
         actor=actor,
@@ -162,5 +164,6 @@ def _record(conversation: Conversation, actor: Actor, card: Card, **chosen: Any)
         subject_id=card.pk,
         order_id=conversation.order_id,
         chosen=chosen,
+        outcome=people.end_wait(conversation),
         correlation={"conversation_id": conversation.pk},
     )

@@ -5,7 +5,6 @@ conversation's lock (`turns.holding`), and pages leave out what was still being 
 """
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any, Final
 
 import structlog
@@ -74,13 +73,14 @@ def _summary(conversation: Conversation, given: str, *, known: bool) -> str:
 def customer_asks_for_person(*, conversation: Conversation, actor: Actor) -> None:
     """The customer's own button: no model is asked, and the page says at once that a person will come.
 
-    Where somebody has the conversation already nobody else is asked for: the page says who it is.
+    Where somebody has the conversation already nobody else is asked for: the page says who it is. That the desk itself
+    has called somebody over money is no answer to this press.
     """
     with events.writing(conversation.pk, "call_noted") as locked, translation.override(locked.language):
         if locked.owner is not None:
             customer_waits(locked)
             _say_who_has_it(locked, waiting.person_has_it(_name(locked.owner)))
-        elif not locked.needs_person:
+        elif not locked.needs_person or locked.hand_off_reason == waiting.REFUND_FAILED:
             ask_for_person(conversation=locked, actor=actor, reason="customer_asked", summary="")
             say_as_system(locked, waiting.person_is_coming())
 
@@ -115,11 +115,13 @@ def take_over(*, conversation: Conversation, actor: Actor, taken_from: int | Non
             raise _somebody_elses(locked)
         if locked.owner == actor.user and not locked.needs_person:
             return
-        unasked = locked.owner_id is None and waiting.only_money_called(locked)
+        unowned = locked.owner_id is None
         # Whoever answers looks after it from then on, also when the assistant has it again.
         locked.owner, locked.assignee, locked.needs_person = actor.user, actor.user, False
-        # Having a conversation is no answer yet; but who has asked nothing waits for none.
-        locked.waiting_since = None if unasked else locked.waiting_since or waiting.unanswered_since(locked)
+        if unowned:
+            # Having a conversation is no answer yet; but who has asked nothing waits for none.
+            unasked = waiting.only_money_called(locked)
+            locked.waiting_since = None if unasked else locked.waiting_since or waiting.unanswered_since(locked)
         locked.save(update_fields=["owner", "assignee", "needs_person", "waiting_since", "updated_at"])
         _end_turn(locked)
         _record(locked, actor, "conversation.taken_over", chosen={"taken_from": before.username} if before else None)
@@ -197,9 +199,7 @@ def reply(*, conversation: Conversation, actor: Actor, text: str, client_ref: st
         )
         tell_message(locked, message, name=actor.name)
         mails.answered(locked, message.pk)
-        waited = _end_wait(locked)
-        outcome = {} if waited is None else {"waited_seconds": round(waited.total_seconds())}
-        _record(locked, actor, "conversation.answered", chosen={"text": text}, outcome=outcome)
+        _record(locked, actor, "conversation.answered", chosen={"text": text}, outcome=end_wait(locked))
         return message
 
 
@@ -214,21 +214,24 @@ def _the_same(known: Message, text: str) -> Message:
     return known
 
 
-def _end_wait(conversation: Conversation) -> timedelta | None:
-    """How long the customer has waited for this answer; None if they did not."""
+def end_wait(conversation: Conversation) -> dict[str, int]:
+    """A person has answered, in words or by a card. How long the customer has waited for it, if they did.
+
+    Inside `events.writing`.
+    """
     since = conversation.waiting_since
     if since is None:
-        return None
+        return {}
     conversation.waiting_since = None
     conversation.save(update_fields=["waiting_since", "updated_at"])
     tell_state(conversation)
-    return timezone.now() - since
+    return {"waited_seconds": round((timezone.now() - since).total_seconds())}
 
 
 def close(*, conversation: Conversation, actor: Actor) -> None:
     """End the conversation. Open cards are withdrawn; the customer's next words open a new one.
 
-    Who waited for a person is told. Raises `Refusal` where a colleague has it.
+    Who waited for a person, or for the assistant's answer, is told. Raises `Refusal` where a colleague has it.
     """
     actor.require(PERMISSION)
     with events.writing(conversation.pk, "closed") as locked:
@@ -237,10 +240,10 @@ def close(*, conversation: Conversation, actor: Actor) -> None:
         _require_mine(locked, actor)
         _end_turn(locked)
         cards.withdraw_open(locked, actor=actor)
-        cards.resume(locked, go_on=False)
-        waited = locked.waiting_since is not None
+        waited = locked.waiting_since or (locked.owner_id is None and waiting.unanswered_since(locked))
         locked.state, locked.needs_person, locked.waiting_since = ConversationState.CLOSED, False, None
         locked.save(update_fields=["state", "needs_person", "waiting_since", "updated_at"])
+        cards.resume(locked, go_on=False)
         _record(locked, actor, "conversation.closed")
         if waited:
             _wait_is_over(locked, waiting.conversation_is_closed)

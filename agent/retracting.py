@@ -4,8 +4,9 @@ The reply is not kept: its draft leaves the page, none of its calls is run, and 
 say. The model reads that line with the words it is about, and is asked once more. If it claims again what is not so,
 the turn ends in words and a person is asked.
 
-Words that a call of the same reply was to make true stand already when it is run. If it is refused they are put right
-behind it, and a person who was promised is asked.
+Words that a call of the same reply was to make true stand already when it is run. If it is refused, or given up because
+the turn fails, they are put right behind it, and a person who was promised is asked; not where the call was refused
+because a person has just given the conversation back.
 """
 
 import re
@@ -18,9 +19,9 @@ from django.utils.translation import gettext as translate
 from agent import claims, deeds, people, waiting
 from agent.claims import Claim
 from agent.drafts import Draft
-from agent.farewells import end_in_words
 from agent.models import Conversation, Message, ModelCall, ToolCall, Turn
 from agent.states import Author, CardState, ToolCallState
+from agent.tools.person import HAND_OFF_TO_HUMAN, JUST_GIVEN_BACK
 from orders import audit
 from orders.actors import system_actor
 from orders.models import AuditEvent, Order
@@ -41,14 +42,16 @@ SIGNS_OF_LABELS: Final = re.compile("[<>]")
 
 def take_back(
     conversation: Conversation, turn: Turn, call: ModelCall, draft: Draft, text: str, false: Sequence[Claim]
-) -> None:
-    """Instead of keeping a reply. Inside `holding`; the rows of this very transaction say how often it happened."""
+) -> bool:
+    """Instead of keeping a reply. Inside `holding`. True: it has happened so often that the turn may not go on; the
+    rows of this very transaction say so.
+    """
     call.ending, call.dropped_text = ENDING, text
     call.save(update_fields=["ending", "dropped_text"])
     _record(conversation, turn, text, false)
-    _say_so(conversation, false, on_page=draft.offered)
-    if turn.model_calls.filter(ending=ENDING).count() >= MOST_FALSE_CLAIMS:
-        end_in_words(conversation, turn, ENDING, hand_off=True)
+    # Not where no page can have shown any of it: what nobody has read is nothing to be told of.
+    _say_so(conversation, false, on_page=draft.shown > 0)
+    return turn.model_calls.filter(ending=ENDING).count() >= MOST_FALSE_CLAIMS
 
 
 def look_again(conversation: Conversation, turn: Turn, call: ToolCall) -> None:
@@ -60,18 +63,38 @@ def look_again(conversation: Conversation, turn: Turn, call: ToolCall) -> None:
     if call.name not in deeds.MADE_TRUE_BY_CALL or waiting_calls.exists():
         return
     conversation.refresh_from_db()
-    text = call.message.text
-    false = [claim for claim in claims.unfounded(conversation, text) if claim.kind in MADE_TRUE_LATER]
-    if any(claim.kind == deeds.HAND_OFF for claim in false):
+    # Where a colleague has just given it back, a promise would be the ball thrown back at once.
+    calls = call.message.tool_calls
+    just_given_back = calls.filter(name=HAND_OFF_TO_HUMAN.name, is_error=True, result__code=JUST_GIVEN_BACK).exists()
+    if _put_right(conversation, turn, call.message.text, promise_kept=not just_given_back):
         _keep_promise(conversation, turn)
-    untrue = [claim for claim in false if claim.kind != deeds.HAND_OFF]
+
+
+def given_up(conversation: Conversation, turn: Turn, unrun: Iterable[ToolCall]) -> bool:
+    """The turn fails before it got round to these calls: the words beside them are looked at as beside refused ones.
+
+    Inside `holding`. True: they promised a person, whom nobody has asked yet.
+    """
+    beside = {call.message_id: call.message.text for call in unrun if call.name in deeds.MADE_TRUE_BY_CALL}
+    promised = [_put_right(conversation, turn, text) for text in beside.values()]
+    return any(promised)
+
+
+def _put_right(conversation: Conversation, turn: Turn, text: str, *, promise_kept: bool = True) -> bool:
+    """Take back what no call has made true; a promised person is rather asked: True, where one is to be.
+
+    `promise_kept`: False takes back that promise too.
+    """
+    false = [claim for claim in claims.unfounded(conversation, text) if claim.kind in MADE_TRUE_LATER]
+    untrue = [claim for claim in false if not (promise_kept and claim.kind == deeds.HAND_OFF)]
     if untrue:
         _record(conversation, turn, text, untrue)
         _say_so(conversation, untrue, on_page=True)
+    return len(untrue) < len(false)
 
 
 def _keep_promise(conversation: Conversation, turn: Turn) -> None:
-    """The customer has read that a person was asked: then one is, whatever the call was refused for."""
+    """The customer has read that a person was asked: then one is."""
     agent = system_actor("agent", conversation_id=conversation.pk, turn_id=turn.pk)
     people.ask_for_person(conversation=conversation, actor=agent, reason=ENDING, summary="")
     conversation.refresh_from_db()

@@ -1,7 +1,8 @@
 """The sweeper: the database is the truth. What it says is unfinished gets a job, whatever became of the last one.
 
 A turn is found within 30 seconds: a job that was lost after `QUEUED_TOO_LONG` and `SWEEP_SECONDS`, a worker that died
-after `AGENT_LEASE_SECONDS` and `SWEEP_SECONDS` at most. Of more than `JOBS_AT_ONCE`, every round finds others.
+after `AGENT_LEASE_SECONDS` and `SWEEP_SECONDS` at most. Of more than `JOBS_AT_ONCE`, every round finds others; so it is
+with everything else that is looked for (`rounds.py`).
 """
 
 from collections.abc import Callable, Iterable
@@ -14,7 +15,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone, translation
 from django.utils.translation import gettext as translate
 
-from agent import cards, events, money, people, sent_again, turns
+from agent import cards, events, money, people, rounds, sent_again, turns
 from agent.copilot import lost
 from agent.models import Conversation, Message, Turn
 from agent.save_points import reached
@@ -23,7 +24,6 @@ from orders import audit
 
 log = structlog.get_logger(__name__)
 QUEUED_TOO_LONG = timedelta(seconds=8)
-AT_ONCE = 200
 JOBS_AT_ONCE = 1000
 # Reading them is cheap; sending a job to each in one round is not.
 LOST_LOOKED_AT = 10_000
@@ -67,7 +67,7 @@ def _turns_without_worker() -> list[Turn]:
     found = list(Turn.objects.filter(lost).order_by("queued_at")[:LOST_LOOKED_AT])
     times = sent_again.times(found)
     if times is None:  # No job gets through either: a few are tried.
-        return found[:AT_ONCE]
+        return found[: rounds.AT_ONCE]
     due = [turn for turn in found if times[turn.pk] <= now.timestamp() - sent_again.NOT_BEFORE_SECONDS]
     return sorted(due, key=lambda turn: times[turn.pk])[:JOBS_AT_ONCE]
 
@@ -83,7 +83,8 @@ def _send_again(turn: Turn) -> None:
 def _turns_that_need_not_wait() -> Iterable[int]:
     """Waiting turns none of whose cards is open any more: the worker died between the answer and the queue."""
     waiting = Conversation.objects.filter(state=ConversationState.OPEN, turns__state=TurnState.WAITING)
-    return waiting.exclude(tool_calls__state=ToolCallState.SUSPENDED).values_list("pk", flat=True)[:AT_ONCE]
+    answered = waiting.exclude(tool_calls__state=ToolCallState.SUSPENDED)
+    return [conversation.pk for conversation in rounds.next_of("need not wait", answered)]
 
 
 def _resume(conversation_id: int) -> None:
@@ -100,11 +101,11 @@ def _late_turns() -> QuerySet[Turn]:
     waits = Q(state=TurnState.QUEUED, queued_at__lt=late) | Q(state=TurnState.RUNNING, lease_until__lt=late)
     told = Message.objects.filter(turn=OuterRef("pk"), author=Author.SYSTEM, created_at__gt=OuterRef("queued_at"))
     alone = Q(conversation__owner=None, conversation__needs_person=False, conversation__state=ConversationState.OPEN)
-    return Turn.objects.filter(waits, alone, ~Exists(told)).order_by("queued_at")
+    return Turn.objects.filter(waits, alone, ~Exists(told))
 
 
 def _untold_of_lateness() -> Iterable[int]:
-    return _late_turns().values_list("pk", flat=True)[:AT_ONCE]
+    return [turn.pk for turn in rounds.next_of("late", _late_turns())]
 
 
 def _say_that_it_is_late(turn_id: int) -> None:

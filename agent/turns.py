@@ -22,6 +22,8 @@ from orders.actors import system_actor
 from orders.jobs import enqueue_on_commit
 
 log = structlog.get_logger(__name__)
+# A step that was begun in time may end a little late.
+HELD_BEYOND_SECONDS = 60
 
 
 class LeaseLost(Exception):
@@ -197,12 +199,13 @@ class Held(Protocol):
 class Keeper:
     """Renews the leases that this process holds, from one thread, while its turns wait for the model.
 
-    `rows`: whose leases they are, with `lease_token` and `lease_until`.
+    Not for longer than a turn may take and `HELD_BEYOND_SECONDS`: whose thread hangs would never be given to another
+    worker. `rows`: whose leases they are, with `lease_token` and `lease_until`.
     """
 
     def __init__(self, rows: type[Turn] | type[CopilotThread] = Turn) -> None:
         self._rows = rows
-        self._tokens: set[str] = set()
+        self._tokens: dict[str, float] = {}
         self._lost: set[str] = set()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -210,7 +213,7 @@ class Keeper:
     @contextmanager
     def keep(self, lease: Held) -> Iterator[None]:
         with self._lock:
-            self._tokens.add(lease.token)
+            self._tokens[lease.token] = time.monotonic() + settings.AGENT_MAX_TURN_SECONDS + HELD_BEYOND_SECONDS
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name="lease-keeper", daemon=True)
                 self._thread.start()
@@ -218,29 +221,41 @@ class Keeper:
             yield
         finally:
             with self._lock:
-                self._tokens.discard(lease.token)
+                self._tokens.pop(lease.token, None)
                 self._lost.discard(lease.token)
 
     def holds(self, lease: Held) -> bool:
-        """False once a renewal has found the lease gone: the turn was ended or taken by somebody else."""
+        """False once a renewal has found the lease gone, or it was let go: the turn is ended or somebody else's."""
         return lease.token not in self._lost
 
     def _run(self) -> None:
         while True:
             time.sleep(settings.AGENT_LEASE_SECONDS / 4)
-            with self._lock:
-                tokens = list(self._tokens)
+            tokens = self._still_to_be_held()
             if tokens:
                 self._renew(tokens)
+
+    def _still_to_be_held(self) -> list[str]:
+        with self._lock:
+            overdue = {token for token, end in self._tokens.items() if end <= time.monotonic()} - self._lost
+            self._lost |= overdue
+            held = [token for token in self._tokens if token not in self._lost]
+        if overdue:
+            # Here, because the thread that hangs says nothing. When the leases end, the sweeper finds their turns.
+            log.error("lease.let_go", leases=len(overdue))
+        return held
 
     def _renew(self, tokens: list[str]) -> None:
         try:
             # A lease that has already ended stays ended: its turn may be somebody else's by now.
             held = self._rows._default_manager.filter(lease_token__in=tokens, lease_until__gt=timezone.now())
-            held.update(lease_until=lease_end())
+            with transaction.atomic():
+                # A row that a long transaction has is renewed in the next round; the others do not wait for it.
+                free = list(held.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True))
+                held.filter(pk__in=free).update(lease_until=lease_end())
             kept = set(held.values_list("lease_token", flat=True))
             with self._lock:
-                self._lost |= (set(tokens) & self._tokens) - kept
+                self._lost |= (set(tokens) & self._tokens.keys()) - kept
         except Error as error:
             log.warning("lease.not_renewed", error=str(error))
         finally:

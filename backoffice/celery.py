@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_ready
+from celery.signals import worker_init, worker_ready
 
 from backoffice import garbage
 
@@ -19,6 +19,13 @@ def _steps() -> None:
     from backoffice.heartbeat import Heartbeat  # reads Django's settings, which are being loaded around this module
 
     app.steps["consumer"].add(Heartbeat)
+
+
+@worker_init.connect
+def _bound_waits(**kwargs: Any) -> None:
+    from backoffice import waits  # needs Django's settings, too
+
+    waits.bound()
 
 
 @worker_ready.connect

@@ -6,6 +6,7 @@ those of Django, Celery and the database driver too. Ids and numbers only: no wo
 """
 
 import logging
+import re
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Final
 
@@ -13,6 +14,8 @@ import structlog
 
 FAULT = 500
 NAMES_FIRST: Final = ("timestamp", "level", "event")
+# PostgreSQL shows the row or the key that it does not take, with whatever somebody wrote in it.
+ROW_SHOWN: Final = re.compile(r"\nDETAIL:.*?(?=\n\n(?:The above|During handling of the above) exception|\Z)", re.DOTALL)
 
 
 class RefusalsInOneLine(logging.Filter):
@@ -28,6 +31,13 @@ class RefusalsInOneLine(logging.Filter):
 def in_order(logger: Any, name: str, line: MutableMapping[str, Any]) -> Mapping[str, Any]:
     """When, how grave and what come first; the rest as it was bound."""
     return {key: line[key] for key in NAMES_FIRST if key in line} | dict(line)
+
+
+def without_rows(logger: Any, name: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """A traceback without the rows of the database that it tells of: only which rule they broke."""
+    if "exception" in line:
+        line["exception"] = ROW_SHOWN.sub("", line["exception"])
+    return line
 
 
 # For lines of every library, before they are put into JSON.
@@ -48,6 +58,7 @@ class JsonLines(structlog.stdlib.ProcessorFormatter):
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.format_exc_info,
+                without_rows,
                 in_order,
                 structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
             ],

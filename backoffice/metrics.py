@@ -25,8 +25,17 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from agent.doors import refusals
-from agent.models import Card, Conversation, CustomerMail, ToolCall, Turn
-from agent.states import LIVE_TURNS, CardKind, CardState, ConversationState, MailState, ToolCallState, TurnState
+from agent.models import Card, Conversation, CopilotThread, CustomerMail, ToolCall, Turn
+from agent.states import (
+    LIVE_TURNS,
+    CardKind,
+    CardState,
+    ConversationState,
+    CopilotState,
+    MailState,
+    ToolCallState,
+    TurnState,
+)
 from backoffice import heartbeat, tallies
 from backoffice.tallies import BUCKETS, Sums
 from refunds.models import Refund
@@ -70,7 +79,10 @@ GAUGES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "longest_wait_for_person_seconds": ("How long the first of them has waited; 0: nobody waits.", ("owned",)),
     "refunds": ("Refunds by the state they are in.", ("state",)),
     "customer_mails": ("E-mails to customers that wait or could not be sent.", ("state",)),
-    "queue_jobs": ("Jobs that wait in the broker.", ("queue",)),
+    "queue_jobs": (
+        "Work that waits in a queue: jobs in the broker; of chat, turns and runs in the database.",
+        ("queue",),
+    ),
     "unacknowledged_jobs": ("Jobs that workers have taken and not finished.", ()),
     "worker_up": ("1 where a worker has lately been heard of.", ("queue",)),
     "workers": ("Workers that have lately been heard of, one that has died among others is missing.", ("queue",)),
@@ -185,6 +197,9 @@ def _now() -> Sums:
     live = Turn.objects.filter(state__in=LIVE_TURNS)
     _by(sums, "turns", sorted(LIVE_TURNS), live.values_list("state"))
     oldest = live.filter(state=TurnState.QUEUED).aggregate(since=Min("queued_at"))["since"]
+    # Workers take its jobs into their memory at once (`CELERY_TASK_QUEUES`): the broker's list is always short.
+    runs = CopilotThread.objects.filter(state=CopilotState.QUEUED)
+    sums["queue_jobs", ("chat",), ""] = live.filter(state=TurnState.QUEUED).count() + runs.count()
     sums["oldest_queued_turn_seconds", (), ""] = max((now - oldest).total_seconds(), 0) if oldest else 0
     suspended = ToolCall.objects.filter(turn__in=live, state=ToolCallState.SUSPENDED)
     sums["suspended_calls", (), ""] = suspended.count()
@@ -218,8 +233,8 @@ def _by(sums: Sums, name: str, all_of_them: Sequence[str], groups: tallies.Rows)
 
 
 def read_redis() -> Sums:
-    """Jobs per queue, signs of life and refused tokens. Raises `redis.RedisError`."""
-    queues = [*settings.WORKER_QUEUES, settings.CELERY_TASK_DEFAULT_QUEUE]
+    """Jobs per queue but `chat`, signs of life and refused tokens. Raises `redis.RedisError`."""
+    queues = [*(each for each in settings.WORKER_QUEUES if each != "chat"), settings.CELERY_TASK_DEFAULT_QUEUE]
     with heartbeat.client() as connected:
         pipe = connected.pipeline(transaction=False)
         for queue in queues:

@@ -94,6 +94,10 @@ DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
     "max_size": number("DATABASE_POOL_SIZE", 40, lowest=2),
     "timeout": 10,
 }
+# Of Celery's workers alone (`backoffice/waits.py`); a migration may take as long as it needs. 0: no limit.
+DATABASE_LOCK_SECONDS = number("DATABASE_LOCK_SECONDS", 30, lowest=0)
+DATABASE_STATEMENT_SECONDS = number("DATABASE_STATEMENT_SECONDS", 120, lowest=0)
+DATABASE_IDLE_SECONDS = number("DATABASE_IDLE_SECONDS", 120, lowest=0)
 
 REDIS_URL = address("REDIS_URL", ("redis://", "rediss://", "unix://"))
 

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from agent import sent_again
+from agent import rounds, sent_again
 from agent.copilot import leases, threads
 from agent.models import CopilotThread
 from agent.save_points import reached
@@ -22,15 +22,14 @@ from orders import audit
 log = structlog.get_logger(__name__)
 # As for turns: a job is usually taken at once.
 QUEUED_TOO_LONG: Final = timedelta(seconds=8)
-AT_ONCE: Final = 200
 
 
 def found() -> list[CopilotThread]:
-    """Threads that nobody works on and somebody waits for, the longest first. Redis says who was sent a job lately."""
+    """Threads that nobody works on and somebody waits for. Redis says who was sent a job lately."""
     now = timezone.now()
     lost = Q(state=CopilotState.QUEUED, queued_at__lt=now - QUEUED_TOO_LONG)
     lost |= Q(state=CopilotState.RUNNING, lease_until__lt=now)
-    rows = list(CopilotThread.objects.filter(lost).order_by("queued_at")[:AT_ONCE])
+    rows = rounds.next_of("lost runs", CopilotThread.objects.filter(lost))
     times = sent_again.times(rows)
     if times is None:
         return rows

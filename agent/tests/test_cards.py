@@ -191,6 +191,38 @@ def test_the_turn_goes_on_only_when_every_card_of_the_reply_has_ended() -> None:
     assert Return.objects.get().request_ref == second.pk
 
 
+@pytest.mark.parametrize("first", ["pressed", "left"])
+def test_a_press_is_answered_also_where_the_card_beside_it_runs_out(first: str) -> None:
+    order = cast.order_5531()
+    hear(order)
+    wait_for(
+        order,
+        call("refund_items", quote_id=quoted(order).pk),
+        call("create_return", quote_id=None, exchange_lines=[SAME_AGAIN]),
+    )
+    exchange = Card.objects.get(kind=CardKind.EXCHANGE)
+    if first == "pressed":
+        press(exchange)
+        assert newest_turn(order).state == TurnState.WAITING
+    run_out(order)
+    sweep.sweep()
+    if first == "left":
+        assert newest_turn(order).state == TurnState.WAITING
+        press(exchange)
+    assert set(Card.objects.values_list("kind", "state")) == {("refund", "expired"), ("exchange", "confirmed")}
+    assert newest_turn(order).state == TurnState.QUEUED
+
+
+def test_closing_a_conversation_whose_other_card_was_pressed_starts_no_turn() -> None:
+    order = cast.order_5531()
+    hear(order)
+    exchange = call("create_return", quote_id=None, exchange_lines=[SAME_AGAIN])
+    wait_for(order, call("refund_items", quote_id=quoted(order).pk), exchange)
+    press(Card.objects.get(kind=CardKind.EXCHANGE))
+    people.close(conversation=talk(order), actor=cast.staff())
+    assert newest_turn(order).state == TurnState.DONE
+
+
 def test_pressing_while_a_person_owns_the_conversation_ends_the_turn_without_the_agent(order: Order) -> None:
     people.take_over(conversation=talk(order), actor=cast.staff())
     confirm(order)

@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 import structlog
+from django.db import IntegrityError
 from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
 from agent import loop, sweep
-from agent.models import ModelCall, ToolCall, Turn
+from agent.models import Message, ModelCall, ToolCall, Turn
 from agent.offline.control import Control
 from agent.tasks import run_turn
 from agent.tests.helpers import CASE, call, hear, newest_turn, reply, talk
@@ -224,3 +225,18 @@ def test_a_job_that_a_sweeper_sends_again_is_for_the_request_that_the_first_one_
     (found,) = about(lines, "turn.found")
     assert (found["request_id"], found["turn_id"]) == ("r-5", newest_turn(order).pk)
     assert "request_id" not in structlog.contextvars.get_contextvars()
+
+
+def test_a_traceback_tells_which_rule_a_row_broke_and_not_what_somebody_wrote_in_it(lines: Lines) -> None:
+    order = cast.order_5531()
+    hear(order)
+    number = "0912-345-678"
+    try:
+        Message.objects.create(conversation=talk(order), author="agent", stop_reason=number, content=None)
+    except IntegrityError:
+        structlog.get_logger("agent.tests").exception("turn.broke")
+    (broke,) = about(lines, "turn.broke")
+    assert number not in str(broke)
+    assert broke["exception"].count('null value in column "content"') == 2
+    assert "The above exception was the direct cause" in broke["exception"]
+    assert broke["exception"].startswith("Traceback")

@@ -10,11 +10,11 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from agent import events, mails, people, presence
+from agent import events, mails, offers, people, presence
 from agent.models import CustomerMail
-from agent.states import MailState
+from agent.states import CardKind, MailKind, MailState
 from agent.stream import Position
-from agent.tests.helpers import talk
+from agent.tests.helpers import SAME_AGAIN, talk
 from agent.tests.mail_due import answer, card_for, only_mail, reachable_order, refund_of, time_passes
 from backoffice.local.processes import free_port
 from orders.models import Order
@@ -70,6 +70,18 @@ def test_whether_the_page_has_shown_it_is_asked_of_the_answers_own_event(
     answer(order)
     its = event_of(order, kind="message", data__author="staff")
     assert its < talk(order).last_event, "what came after it need not have been shown"
+    time_passes(created_at=timezone.now() - timedelta(minutes=10))
+    page_was_seen(order, timedelta(minutes=5), shown=f"{talk(order).pk}-{its - behind}")
+    assert mails.send_due() == written
+
+
+@pytest.mark.parametrize(("behind", "written"), [(0, 0), (1, 1)])
+def test_whether_the_page_has_shown_a_colleagues_card_is_asked_of_its_event(
+    order: Order, behind: int, written: int
+) -> None:
+    card = offers.put_up(conversation=talk(order), actor=cast.staff(), kind=CardKind.EXCHANGE, asked=[SAME_AGAIN])
+    CustomerMail.objects.filter(kind=MailKind.EXPIRING).delete()
+    its = event_of(order, kind="card", data__card_id=card.pk)
     time_passes(created_at=timezone.now() - timedelta(minutes=10))
     page_was_seen(order, timedelta(minutes=5), shown=f"{talk(order).pk}-{its - behind}")
     assert mails.send_due() == written

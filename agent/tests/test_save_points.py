@@ -19,12 +19,15 @@ TRANSACTIONS = {"holding", "writing", "talking", "saving"}
 # They pass on the name that they are given.
 DEFINED = ["agent/events.py", "agent/turns.py", "agent/intake.py", *["agent/copilot/leases.py"] * 2]
 # The transactions themselves; savepoints in them; the post, which talks to a mail server between two of its own;
-# ready-made answers, which belong to no conversation; tokens; and calls from outside that only read.
+# ready-made answers, which belong to no conversation; tokens; calls from outside that only read; and the keeper, which
+# only lengthens leases.
 OTHER_TRANSACTIONS = {
     "agent/events.py": 1,
     "agent/intake.py": 2,
     "agent/tools/executor.py": 1,
     "agent/people.py": 1,
+    "agent/farewells.py": 1,
+    "agent/turns.py": 1,
     "agent/mails.py": 2,
     "agent/canned.py": 2,
     "agent/doors/calls.py": 2,

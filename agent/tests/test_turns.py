@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 import redis
+from django.db import transaction
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
@@ -13,7 +14,21 @@ from agent.offline.control import Control
 from agent.states import TurnState
 from agent.tests import dying
 from agent.tests.dying import Dying
-from agent.tests.helpers import asked, at_once, call, hear, hold, newest_turn, reply, talk, texts, told, until, work
+from agent.tests.helpers import (
+    asked,
+    at_once,
+    call,
+    hear,
+    hold,
+    meanwhile,
+    newest_turn,
+    reply,
+    talk,
+    texts,
+    told,
+    until,
+    work,
+)
 from agent.turns import LeaseLost, holding
 from orders.models import AuditEvent, Order
 from orders.tests import cast
@@ -178,6 +193,50 @@ def test_the_keeper_notices_a_lease_that_is_gone_and_does_not_bring_it_back(sett
     with keeper.keep(lease):
         assert until(lambda: not keeper.holds(lease))
     assert turns.take(lease.turn_id) is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_turn_whose_row_is_locked_for_long_does_not_keep_others_from_being_renewed(settings: Settings) -> None:
+    settings.AGENT_LEASE_SECONDS = 60
+    locked, free = cast.order_5531(), cast.place("5602")
+    leases = []
+    for order in (locked, free):
+        hear(order)
+        leases.append(hold(order))
+    settings.AGENT_LEASE_SECONDS = 120
+    before = newest_turn(free).lease_until
+    assert before is not None
+    keeper = turns.Keeper()
+
+    def renewed() -> bool:
+        keeper._renew([lease.token for lease in leases])
+        return True
+
+    with transaction.atomic(), meanwhile(renewed) as elsewhere:
+        Turn.objects.select_for_update(no_key=True).get(pk=newest_turn(locked).pk)
+        elsewhere.begin()
+        assert elsewhere.result()
+    after = newest_turn(free).lease_until
+    assert after is not None
+    assert after > before + timedelta(seconds=40)
+    assert keeper.holds(leases[0])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_turn_of_a_thread_that_hangs_is_given_to_another_worker(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.AGENT_LEASE_SECONDS = 0.4
+    settings.AGENT_MAX_TURN_SECONDS = 0.5
+    monkeypatch.setattr(turns, "HELD_BEYOND_SECONDS", 0.5)
+    order = cast.order_5531()
+    hear(order)
+    lease = hold(order)
+    keeper = turns.Keeper()
+    with keeper.keep(lease):
+        assert until(lambda: turns.take(lease.turn_id) is not None)
+        assert not keeper.holds(lease)
+    assert newest_turn(order).worked >= timedelta(seconds=1)
 
 
 @pytest.mark.django_db(transaction=True)

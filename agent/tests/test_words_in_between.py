@@ -6,7 +6,7 @@ import pytest
 from pytest_django import Settings
 
 from agent import people, turns
-from agent.models import Conversation, ToolCall
+from agent.models import Conversation, ToolCall, Turn
 from agent.offline.control import Control
 from agent.offline.server import OfflineModel
 from agent.states import CardState, ConversationState, TurnState
@@ -59,6 +59,20 @@ def test_what_is_written_while_a_reply_is_made_is_answered_too(model: Control, o
     assert newest_turn(order).state == TurnState.DONE
     said = [(each["role"], each["content"][0]["text"]) for each in last_request(model)]
     assert said == [("user", "first"), ("assistant", "To the first."), ("user", "second")]
+
+
+@pytest.mark.parametrize(("stop_reason", "cut"), [("max_tokens", ["To the first, but"]), ("refusal", [])])
+def test_what_is_written_while_a_reply_is_cut_is_answered_by_another_turn(
+    model: Control, order: Order, stop_reason: str, cut: list[str]
+) -> None:
+    model.script([reply("To the first, but", stop_reason=stop_reason), reply("To the second.")])
+    with working(order, model):
+        hear(order, "second")
+    failed, fresh = Turn.objects.order_by("pk")
+    assert (failed.state, failed.error, fresh.state) == (TurnState.FAILED, stop_reason, TurnState.QUEUED)
+    assert work(order) == fresh
+    assert newest_turn(order).state == TurnState.DONE
+    assert texts(order) == [*cut, "To the second."]
 
 
 def test_what_is_written_while_a_card_is_about_to_open_declines_it(model: Control, order: Order) -> None:

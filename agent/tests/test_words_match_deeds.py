@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from pytest_django import Settings
 
 from agent import asking, people, turns
 from agent.farewells import fail
@@ -73,6 +74,14 @@ def test_a_refund_that_was_not_made_is_taken_back_and_the_model_says_it_anew(mod
     assert "taken back" in line
     assert "Nothing has been refunded for this order." in line
     assert refused_requests(model) == []
+
+
+def test_what_no_page_has_shown_is_not_taken_back_on_the_page(model: Control, order: Order, settings: Settings) -> None:
+    model.script([reply(FALSE), reply(HONEST)])
+    settings.REDIS_URL = "redis://127.0.0.1:9/0"
+    assert work(order).state == TurnState.DONE
+    assert (endings(order)[0], texts(order), texts(order, Author.SYSTEM)) == ("false_claim", [HONEST], [])
+    assert "no record says so" in str(last_request(model)[-1]["content"])
 
 
 def test_the_model_reads_which_words_were_wrong_and_what_is_so(model: Control, order: Order) -> None:
@@ -183,7 +192,6 @@ def given_back(order: Order) -> None:
 @pytest.mark.parametrize(
     ("calls", "code"),
     [
-        ([ASK], "just_given_back"),
         ([call("hand_off_to_human", reason="no such reason", summary="Money.")], "invalid_argument"),
         ([*(call("get_order", number=str(n)) for n in range(8)), ASK], "too_many_calls"),
     ],
@@ -191,13 +199,28 @@ def given_back(order: Order) -> None:
 def test_a_colleague_who_was_promised_is_asked_even_if_the_call_is_refused(
     model: Control, order: Order, calls: list[dict[str, Any]], code: str
 ) -> None:
-    given_back(order)
     model.script([reply(PROMISE, *calls), reply("They will be with you.")])
     work(order)
     assert (results(order)[-1] or {})["code"] == code
     assert texts(order)[0] == PROMISE
     assert talk(order).needs_person
     assert sum(COMING in line for line in texts(order, Author.SYSTEM)) == 1
+    assert refused_requests(model) == []
+
+
+def test_a_colleague_who_has_just_given_it_back_is_not_asked_again_and_the_promise_is_taken_back(
+    model: Control, order: Order
+) -> None:
+    given_back(order)
+    model.script([reply(PROMISE, ASK), reply("What is it about?")])
+    assert work(order).state == TurnState.DONE
+    assert results(order)[-1]["code"] == "just_given_back"
+    assert not talk(order).needs_person
+    line = texts(order, Author.SYSTEM)[-1]
+    assert "taken back" in line
+    assert "No colleague has been asked to join yet. You can ask for a person at any time." in line
+    assert texts(order) == [PROMISE, "What is it about?"]
+    assert "No colleague has been asked to join yet." in str(last_request(model)[-1]["content"])
     assert refused_requests(model) == []
 
 

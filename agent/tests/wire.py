@@ -63,6 +63,7 @@ class Wire:
     def __init__(self) -> None:
         self.frames: Frames = []
         self.raw = ""
+        self.status = 200
         self.headers: dict[str, str] = {}
         self.stays_open = False
         self.closed = threading.Event()
@@ -81,7 +82,7 @@ def serving() -> Iterator[Wire]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["content-length"]))
-            self.send_response(200)
+            self.send_response(wire.status)
             for name, value in {"content-type": "text/event-stream; charset=utf-8", **wire.headers}.items():
                 self.send_header(name, value)
             self.end_headers()

@@ -9,13 +9,14 @@ from orders.errors import Refusal
 from orders.prose import sentences
 
 CUSTOMER_ASKED = "customer_asked"
+JUST_GIVEN_BACK = "just_given_back"
 REASONS = [CUSTOMER_ASKED, "rules_leave_it_open", "cannot_help", "complaint"]
 
 
 def hand_off_to_human(context: Context, arguments: Arguments) -> Outcome:
     if arguments["reason"] != CUSTOMER_ASKED and people.just_given_back(context.conversation):
         raise Refusal(
-            "just_given_back",
+            JUST_GIVEN_BACK,
             translate("A colleague has just given this conversation back to you, and nothing is new since."),
             hint=translate("Go on from what the colleague has said; the customer can ask for a person at any time."),
         )

@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 from django.db import connection, connections, transaction
 from django.test import Client
+from django.utils import timezone
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
-from agent.models import Turn
-from agent.states import TurnState
-from agent.tests.helpers import hear, until
-from backoffice import metrics, tallies
+from agent.models import CopilotThread, Turn
+from agent.states import CopilotState, TurnState
+from agent.tests.helpers import hear, hold, until
+from backoffice import heartbeat, metrics, tallies
 from backoffice.models import KeptCount
 from orders.models import Order
 from orders.tests import cast
@@ -78,10 +79,23 @@ def test_a_scraper_reads_both_the_process_and_the_desk(
     assert answer["Content-Type"].startswith("text/plain; version=")
     assert ("process_cpu_seconds_total", ()) in samples
     assert samples["refund_desk_turns", (("state", "queued"),)] == 1
-    assert samples["refund_desk_queue_jobs", (("queue", "chat"),)] == 1, "nobody works here, so the job lies there"
+    assert samples["refund_desk_queue_jobs", (("queue", "chat"),)] == 1
     assert samples["refund_desk_queue_jobs", (("queue", "money"),)] == 0
     assert samples["refund_desk_worker_up", (("queue", "chat"),)] == 0
     assert samples["refund_desk_numbers_up", (("source", "database"),)] == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_turns_wait_also_where_a_worker_has_taken_their_jobs_into_its_memory() -> None:
+    order = cast.order_5531()
+    hear(order)
+    CopilotThread.objects.create(user=cast.staff_user(), state=CopilotState.QUEUED, queued_at=timezone.now())
+    with heartbeat.client() as connected:
+        connected.delete("chat")
+    waits = ("refund_desk_queue_jobs", (("queue", "chat"),))
+    assert shown(page_of(metrics.DeskNumbers()))[waits] == 2
+    hold(order)
+    assert shown(page_of(metrics.DeskNumbers()))[waits] == 1
 
 
 @contextmanager
@@ -116,7 +130,7 @@ def test_a_database_that_takes_too_long_costs_its_own_numbers_alone(monkeypatch:
     assert samples["refund_desk_numbers_up", (("source", "database"),)] == 0
     assert samples["refund_desk_numbers_up", (("source", "redis"),)] == 1
     assert ("refund_desk_turns", (("state", "queued"),)) not in samples, "missing, not wrong"
-    assert ("refund_desk_queue_jobs", (("queue", "chat"),)) in samples
+    assert ("refund_desk_queue_jobs", (("queue", "money"),)) in samples
 
 
 @pytest.mark.django_db(transaction=True)
@@ -162,7 +176,7 @@ def test_redis_that_is_away_costs_its_own_numbers_alone(settings: Settings) -> N
     samples = shown(page_of(metrics.DeskNumbers()))
     assert samples["refund_desk_numbers_up", (("source", "redis"),)] == 0
     assert samples["refund_desk_numbers_up", (("source", "database"),)] == 1
-    assert ("refund_desk_queue_jobs", (("queue", "chat"),)) not in samples
+    assert ("refund_desk_queue_jobs", (("queue", "money"),)) not in samples
 
 
 def test_old_numbers_are_not_shown_as_if_they_were_new(monkeypatch: pytest.MonkeyPatch) -> None:
