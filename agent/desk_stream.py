@@ -13,7 +13,7 @@ import structlog
 from django.conf import settings
 
 from agent import ears, stream
-from agent.ears import Entry, Place
+from agent.ears import Place, Told
 from agent.events import DESK
 
 log = structlog.get_logger(__name__)
@@ -22,16 +22,15 @@ GATHER_SECONDS = 0.5
 WITHOUT_REDIS_SECONDS = 5
 
 
-def news(entries: list[Entry]) -> bytes:
+def news(told: list[Told]) -> bytes:
     """Which conversations; none where that is not known."""
-    numbers = sorted({int(entry[DESK]) for entry in entries})
+    numbers = sorted({int(each.desk) for each in told})
     return stream.frame("news", json.dumps({"conversations": numbers}))
 
 
 async def follow(*, may_stay: Callable[[], Awaitable[bool]]) -> AsyncIterator[bytes]:
     """Server-sent events until the reader leaves, or may not read any more: that is asked every `LOOK_SECONDS`."""
     yield b"retry: 1000\n\n"
-    yield news([])
     place: Place | None = None
     asked_at = time.monotonic()
     async with ears.listening(settings.REDIS_URL, stream.LOOK_SECONDS) as ear:
@@ -44,6 +43,8 @@ async def follow(*, may_stay: Callable[[], Awaitable[bool]]) -> AsyncIterator[by
                 try:
                     if place is None:
                         place, _ = await ear.join(DESK)
+                        # What was told while nobody listened here.
+                        yield news([])
                     entries = await place.next(stream.LOOK_SECONDS)
                 except ears.BROKEN as error:
                     log.info("stream.without_redis", error=str(error))

@@ -21,7 +21,7 @@ DUE_SECONDS = PIECES_GATHERED_SECONDS - READ_BEFORE_SECONDS
 class Draft:
     """`key` names it on the page; `kept` once a message has taken its place. `first_at`: clock of the first piece.
 
-    `offered`: a page may show something of it. `shown`: how much of it Redis has taken for certain.
+    `offered`: there was a way to Redis, so a page may show something. `shown`: how much Redis has taken for certain.
     """
 
     conversation: Conversation
@@ -44,7 +44,7 @@ class Draft:
     def show(self) -> None:
         if self.waiting:
             data = {"draft": self.key, "offset": self.shown, "text": self.waiting}
-            self.shown_at, self.offered = time.monotonic(), True
+            self.shown_at = time.monotonic()
             if not self._tell("delta", data):
                 # Whether it got there is not known: the next piece begins with this one; pages skip what they have.
                 return
@@ -71,4 +71,5 @@ class Draft:
     def _client(self) -> "redis.Redis":
         """One connection while the draft lasts: to get hold of one for every piece costs more than the piece."""
         self._line = self._line or events.carrier().client()  # type: ignore[no-untyped-call]
+        self.offered = True
         return self._line

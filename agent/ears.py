@@ -1,14 +1,15 @@
 """The web process's one ear at Redis: it reads what is told of all conversations, and gives each open page its own.
 
 One read names one stream, however many pages are open: to name a stream for each of them cost more than everything
-else that a page does. What has been told lately is remembered here, so that a page that comes in the middle of a reply
-is given its beginning. When Redis breaks, every page is told, looks at the database, and comes back.
+else that a page does. What is being written is known here, so that a page that comes in the middle of a reply is given
+its beginning. When Redis breaks, every page is told, looks at the database, and comes back.
 """
 
 import asyncio
-from collections import deque
+import json
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -18,7 +19,8 @@ from django.conf import settings
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from agent.events import DESK, KEPT_IN_REDIS, TOLD_KEY
+from agent.draft_text import DraftText
+from agent.events import DESK, TOLD_KEY
 
 # Between two reads the next pieces gather, so that one answer brings those of many pages. Nobody notices that wait.
 GATHER_SECONDS_PER_PAGE = 0.0005
@@ -27,9 +29,27 @@ AT_ONCE = 1000
 SLACK_SECONDS = 3
 MOST_WAITING = 5000
 LONGEST_TICK = 1.0
-Entry = dict[str, str]
 BROKEN = (redis.exceptions.RedisError, TimeoutError, OSError)
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One thing that was told: whose pages (`page`), the frame they are sent (`kind`, `text`, `number`; "" for what is
+    no durable event), its data, and of which conversation the inbox hears (`desk`, "" for none).
+    """
+
+    page: str
+    kind: str
+    text: str
+    data: dict[str, Any]
+    number: str
+    desk: str
+
+
+def _told(fields: dict[str, str]) -> Told:
+    get, text = fields.get, fields.get("data", "{}")
+    return Told(get("page", ""), get("kind", ""), text, json.loads(text), get("id", ""), get(DESK, ""))
 
 
 async def in_time(answer: Awaitable[T], seconds: float) -> T:
@@ -45,12 +65,12 @@ class Place:
     """One page's place at the ear: what has come for it since it was there, or why nothing comes any more."""
 
     def __init__(self) -> None:
-        self._waiting: list[Entry] = []
+        self._waiting: list[Told] = []
         self._broken: BaseException | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._until = 0.0
 
-    async def next(self, seconds: float) -> list[Entry]:
+    async def next(self, seconds: float) -> list[Told]:
         """What has come; nothing when the ear finds that `seconds` have passed. Raises what has broken the ear."""
         if not self._waiting and not self._broken:
             loop = asyncio.get_running_loop()
@@ -61,8 +81,8 @@ class Place:
         taken, self._waiting = self._waiting, []
         return taken
 
-    def put(self, entry: Entry) -> None:
-        self._waiting.append(entry)
+    def put(self, told: Told) -> None:
+        self._waiting.append(told)
         self._wake()
         if len(self._waiting) > MOST_WAITING:
             self.end(TimeoutError("the page does not read what comes for it"))
@@ -82,25 +102,12 @@ class Place:
             self._waiter.set_result(None)
 
 
-class Memory:
-    """What was told lately, by page, the oldest first to go: as much of it as Redis keeps."""
+@dataclass
+class Known:
+    """What is being written on pages of this key, and when something was last told to them, by the loop's clock."""
 
-    def __init__(self, most: int = KEPT_IN_REDIS) -> None:
-        self._most = most
-        self._of: dict[str, deque[Entry]] = {}
-        self._in_turn: deque[str] = deque()
-
-    def add(self, page: str, entry: Entry) -> None:
-        self._of.setdefault(page, deque()).append(entry)
-        self._in_turn.append(page)
-        if len(self._in_turn) > self._most:
-            oldest = self._in_turn.popleft()
-            self._of[oldest].popleft()
-            if not self._of[oldest]:
-                del self._of[oldest]
-
-    def of(self, page: str) -> list[Entry]:
-        return list(self._of.get(page, ()))
+    draft: DraftText = field(default_factory=DraftText)
+    told_at: float = 0.0
 
 
 class Ear:
@@ -112,14 +119,14 @@ class Ear:
             url, decode_responses=True, socket_timeout=None, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
         )
         self._places: dict[str, set[Place]] = {}
-        self._lately = Memory()
+        self._known: dict[str, Known] = {}
         self._reader: asyncio.Task[None] | None = None
         self._clock: asyncio.Task[None] | None = None
         self._caught_up: asyncio.Future[None] | None = None
         self.pages = 0
 
-    async def join(self, page: str) -> tuple[Place, list[Entry]]:
-        """A place that gets everything from now on, and what was told before. Raises one of `BROKEN`."""
+    async def join(self, page: str) -> tuple[Place, DraftText]:
+        """A place that gets everything from now on, and what is being written now. Raises one of `BROKEN`."""
         if self._reader is None or self._caught_up is None or self._reader.done():
             self._caught_up = asyncio.get_running_loop().create_future()
             self._reader = asyncio.ensure_future(self._read(self._caught_up))
@@ -127,7 +134,8 @@ class Ear:
         await asyncio.shield(self._caught_up)
         place = Place()
         self._places.setdefault(page, set()).add(place)
-        return place, self._lately.of(page)
+        known = self._known.get(page, Known()).draft
+        return place, replace(known, ended=set(known.ended))
 
     def leave(self, page: str, place: Place) -> None:
         places = self._places.get(page, set())
@@ -143,23 +151,30 @@ class Ear:
         await self._redis.aclose()
 
     async def _tick(self) -> None:
-        """One clock for the waits of all pages: to set one for every piece costs more than the piece."""
+        """One clock for the waits of all pages: to set one for every piece costs more than the piece. And what was
+        written longer ago than a turn may take is forgotten.
+        """
         while True:
             await asyncio.sleep(min(self._look_seconds / 10, LONGEST_TICK))
             now = asyncio.get_running_loop().time()
             for places in self._places.values():
                 for place in places:
                     place.look(now)
+            self.forget(before=now - settings.AGENT_MAX_TURN_SECONDS)
+
+    def forget(self, *, before: float) -> None:
+        """Of whom nothing was told since then, nothing is being written."""
+        self._known = {page: known for page, known in self._known.items() if known.told_at >= before}
 
     async def _read(self, caught_up: "asyncio.Future[None]") -> None:
         """First what Redis still has of the time that a reply takes, then whatever comes."""
-        self._lately = Memory()
+        self._known = {}
         try:
             cursor = await self._a_turn_ago()
             while True:
                 found = await self._answer(cursor, wait=caught_up.done())
-                for number, entry in found:
-                    self._hand_out(entry)
+                for number, fields in found:
+                    self._hand_out(_told(fields))
                     cursor = number
                 if len(found) < AT_ONCE:
                     if not caught_up.done():
@@ -179,24 +194,26 @@ class Ear:
         seconds, _ = await in_time(self._redis.time(), self._look_seconds + SLACK_SECONDS)
         return f"{max(int(seconds) - settings.AGENT_MAX_TURN_SECONDS, 0)}000-0"
 
-    async def _answer(self, cursor: str, *, wait: bool) -> list[tuple[str, Entry]]:
+    async def _answer(self, cursor: str, *, wait: bool) -> list[tuple[str, dict[str, str]]]:
         block = max(int(self._look_seconds * 1000), 1) if wait else None
         asked = self._redis.xread({TOLD_KEY: cursor}, count=AT_ONCE, block=block)
         answer: Any = await in_time(asked, self._look_seconds + SLACK_SECONDS)
         if not answer:
             return []
         # A list of pairs, or a dict of lists, by protocol version.
-        found: list[tuple[str, Entry]] = answer[TOLD_KEY][0] if isinstance(answer, dict) else answer[0][1]
+        found: list[tuple[str, dict[str, str]]] = answer[TOLD_KEY][0] if isinstance(answer, dict) else answer[0][1]
         return found
 
-    def _hand_out(self, entry: Entry) -> None:
-        if page := entry.get("page"):
-            self._lately.add(page, entry)
-            for place in self._places.get(page, ()):
-                place.put(entry)
-        if DESK in entry:
+    def _hand_out(self, told: Told) -> None:
+        if told.page:
+            known = self._known.setdefault(told.page, Known())
+            known.told_at = asyncio.get_running_loop().time()
+            known.draft.take(told.kind, told.data)
+            for place in self._places.get(told.page, ()):
+                place.put(told)
+        if told.desk:
             for place in self._places.get(DESK, ()):
-                place.put(entry)
+                place.put(told)
 
 
 _ears: "WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Ear]]" = WeakKeyDictionary()

@@ -7,10 +7,11 @@ process reads for all its pages (`agent/ears.py`).
 """
 
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import redis
 import structlog
@@ -34,8 +35,8 @@ KEPT_SECONDS = 3600
 # What the inbox of staff hears: which conversations have something new, and nothing of what.
 DESK = "desk"
 TOLD_TO_DESK = frozenset({"message", "card", "status", "turn", "conversation"})
-# One for every thread of a worker that shows a reply, and some more.
-CONNECTIONS = 300
+# Far more than a worker has threads: each that shows a reply keeps one.
+CONNECTIONS = 600
 
 
 def carrier() -> "redis.Redis":
@@ -149,12 +150,31 @@ def event_id(event: ConversationEvent) -> str:
 def _publish(told: dict[str, str], by: Callable[[], "redis.Redis"] = carrier) -> bool:
     fields = [part for field in told.items() for part in field]
     try:
-        by().execute_command("XADD", TOLD_KEY, "MAXLEN", "~", KEPT_IN_REDIS, "*", *fields)  # type: ignore[no-untyped-call]
+        client = by()
+        client.execute_command("XADD", TOLD_KEY, "MAXLEN", "~", KEPT_IN_REDIS, "*", *fields)  # type: ignore[no-untyped-call]
+        _life.lengthen(client)
     except redis.RedisError as error:
         # Pages poll the database while Redis is away: a durable event arrives late, never not at all.
         log.warning("event.not_published", kind=told.get("kind", DESK), error=str(error))
         return False
     return True
+
+
+class _Life:
+    """The stream's: it ends by itself an hour after the last word, also where no sweeper runs. Told now and then."""
+
+    EVERY_SECONDS: Final = 60
+
+    def __init__(self) -> None:
+        self._due = 0.0
+
+    def lengthen(self, client: "redis.Redis") -> None:
+        if time.monotonic() >= self._due:
+            self._due = time.monotonic() + self.EVERY_SECONDS
+            client.expire(TOLD_KEY, KEPT_SECONDS)
+
+
+_life = _Life()
 
 
 def forget_old() -> None:

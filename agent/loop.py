@@ -61,20 +61,27 @@ def _named_in_the_log(lease: Lease) -> AbstractContextManager[None]:
 def _begin(turn_id: int) -> tuple[Lease, Decision | None] | None:
     """Get hold of the turn and find out what comes first, in one transaction. None: there is nothing to work on.
 
-    Where that cannot be found out, the turn is only taken: whatever is the matter is met again by the next decision.
+    Where that cannot be found out the turn is only taken, and what is the matter is met again by the next decision. So
+    it is where a job may have been lost: a decision that takes its worker down has to leave a row that says so.
     """
     try:
         with turns.taking(turn_id) as taken:
             if taken is None:
                 return None
             lease, conversation, turn = taken
+            if not lease.fresh or stopping.requested.is_set():
+                return lease, None
             turns.may_speak(conversation)
             with _named_in_the_log(lease):
-                return lease, _decision(conversation, turn, out_of_time=_seconds_left(lease) <= 0)
-    except Exception as error:
-        log.info("turn.taken_apart", turn=turn_id, error=type(error).__name__)
-        alone = turns.take(turn_id)
-        return (alone, None) if alone else None
+                first = _decision(conversation, turn, out_of_time=_seconds_left(lease) <= 0)
+            turns.lengthen(turn)
+            return lease, first
+    except turns.Silenced:
+        pass
+    except Exception:
+        log.warning("turn.not_begun", turn=turn_id, exc_info=True)
+    alone = turns.take(turn_id)
+    return (alone, None) if alone else None
 
 
 def _work(lease: Lease, first: Decision | None) -> None:

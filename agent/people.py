@@ -1,7 +1,7 @@
 """People of the shop in a conversation: asked for, taking over, answering, giving back, closing.
 
 While a person owns a conversation the agent publishes nothing: every write of a turn looks at `owner` under the
-conversation's lock (`turns.holding`), and pages leave out what was still being written (`stream.DraftText`).
+conversation's lock (`turns.holding`), and pages leave out what was still being written (`draft_text.DraftText`).
 """
 
 from collections.abc import Callable

@@ -50,7 +50,7 @@ def take_back(
     call.save(update_fields=["ending", "dropped_text"])
     _record(conversation, turn, text, false)
     # Not where no page can have shown any of it: what nobody has read is nothing to be told of.
-    _say_so(conversation, false, on_page=draft.shown > 0)
+    _say_so(conversation, false, on_page=draft.offered)
     return turn.model_calls.filter(ending=ENDING).count() >= MOST_FALSE_CLAIMS
 
 

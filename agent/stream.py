@@ -17,11 +17,11 @@ from django.conf import settings
 from django.db import connections
 
 from agent import ears
-from agent.ears import Ear, Entry, Place
+from agent.draft_text import DraftText
+from agent.ears import Ear, Place, Told
 from agent.events import event_id, page_key
 from agent.models import Conversation, ConversationEvent
-from agent.states import Author, ConversationState
-from agent.text import behind, page_length
+from agent.states import ConversationState
 
 log = structlog.get_logger(__name__)
 LOOK_SECONDS = 15
@@ -40,53 +40,6 @@ class Position:
 
     def next_is(self, other: "Position") -> bool:
         return (other.conversation_id, other.number) == (self.conversation_id, self.number + 1)
-
-
-@dataclass
-class DraftText:
-    """The reply that is being written now: the pieces a page has, or those it is given when it comes in the middle."""
-
-    key: str = ""
-    text: str = ""
-    ended: set[str] = field(default_factory=set)
-    silent: bool = False  # a person has the conversation, or it is closed: what a model still writes is not shown
-    closed: bool = False
-
-    def take(self, kind: str, data: dict[str, Any]) -> bool:
-        """False for a piece that does not follow what is there: a page can do nothing with it."""
-        if kind == "delta":
-            return self._take_piece(data)
-        if kind == "turn":
-            # The turn is over, or another worker has it now: whatever was being written will not be finished.
-            self._end(self.key)
-        elif kind == "conversation":
-            self.closed = data.get("state") == ConversationState.CLOSED
-            self.silent = self.closed or bool(data.get("owner"))
-            if self.silent:
-                self._end(self.key)
-        elif kind == "message" and self.closed and data["author"] == Author.CUSTOMER:
-            # These words have opened a new conversation, in which nobody is silent yet.
-            self.closed = self.silent = False
-        elif kind == "draft_dropped" or (kind == "message" and data.get("draft")):
-            self._end(data["draft"])
-        return True
-
-    def _take_piece(self, data: dict[str, Any]) -> bool:
-        if self.silent:
-            self._end(data["draft"])
-        if data["draft"] in self.ended:
-            return False
-        if data["draft"] != self.key:
-            self._end(self.key)
-            self.key, self.text = data["draft"], ""
-        new = behind(data["text"], page_length(self.text) - data["offset"])
-        self.text += new or ""
-        return bool(new)
-
-    def _end(self, key: str) -> None:
-        self.ended.add(key)
-        if key == self.key:
-            self.key = self.text = ""
 
 
 def parse_event_id(value: str) -> Position | None:
@@ -159,44 +112,34 @@ async def _still_welcome(page: Listener, may_stay: Callable[[], Awaitable[bool]]
 async def _listen(ear: Ear, page: Listener) -> AsyncIterator[bytes]:
     """One wait for Redis and what it brings; at the beginning, and whenever it brings nothing, the database."""
     if page.place is None:
-        page.place, before = await ear.join(page.key)
-        page.draft = _so_far(before)
+        page.place, page.draft = await ear.join(page.key)
         async for piece in _from_database(page):
             yield piece
         if page.draft.text:
             yield frame("draft", _json({"draft": page.draft.key, "text": page.draft.text}))
-    entries = await page.place.next(LOOK_SECONDS)
-    for entry in entries:
-        told = _from_entry(entry, page)
-        if told:
-            yield told
-        elif told is None:
+    news = await page.place.next(LOOK_SECONDS)
+    for told in news:
+        sent = _from_told(told, page)
+        if sent:
+            yield sent
+        elif sent is None:
             async for piece in _from_database(page):
                 yield piece
-    if not entries:
+    if not news:
         async for piece in _from_database(page):
             yield piece
         yield PING
 
 
-def _so_far(entries: list[Entry]) -> DraftText:
-    """The draft that is being written, by what was told before."""
-    draft = DraftText()
-    for entry in entries:
-        draft.take(entry["kind"], json.loads(entry["data"]))
-    return draft
-
-
-def _from_entry(entry: Entry, page: Listener) -> bytes | None:
-    """What a page is sent of an entry, "" for nothing; None: something is missing before it that the database has."""
-    parsed = parse_event_id(entry["id"]) if "id" in entry else None
+def _from_told(told: Told, page: Listener) -> bytes | None:
+    """What a page is sent of it, b"" for nothing; None: something is missing before it that the database has."""
+    parsed = parse_event_id(told.number)
     if parsed is None:
-        follows = page.draft.take(entry["kind"], json.loads(entry["data"]))
-        return frame(entry["kind"], entry["data"]) if follows else b""
+        return frame(told.kind, told.text) if page.draft.take(told.kind, told.data) else b""
     if page.position.next_is(parsed):
         page.position = parsed
-        page.draft.take(entry["kind"], json.loads(entry["data"]))
-        return frame(entry["kind"], entry["data"], entry["id"])
+        page.draft.take(told.kind, told.data)
+        return frame(told.kind, told.text, told.number)
     return None if parsed > page.position else b""
 
 

@@ -20,10 +20,10 @@ from agent.copilot import lost
 from agent.models import Conversation, Message, Turn
 from agent.save_points import reached
 from agent.states import Author, ConversationState, ToolCallState, TurnState
+from agent.turns import QUEUED_TOO_LONG
 from orders import audit
 
 log = structlog.get_logger(__name__)
-QUEUED_TOO_LONG = timedelta(seconds=8)
 JOBS_AT_ONCE = 1000
 # Reading them is cheap; sending a job to each in one round is not.
 LOST_LOOKED_AT = 10_000

@@ -22,6 +22,8 @@ from orders.actors import system_actor
 from orders.jobs import enqueue_on_commit
 
 log = structlog.get_logger(__name__)
+# A job that has not begun by then is lost, or its worker died before it had the turn.
+QUEUED_TOO_LONG = timedelta(seconds=8)
 # A step that was begun in time may end a little late.
 HELD_BEYOND_SECONDS = 60
 
@@ -32,13 +34,16 @@ class LeaseLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """`worked`: how long the turn was worked on before, by whomever. `resumed`: it has waited for a press meanwhile."""
+    """`worked`: how long the turn was worked on before, by whomever. `resumed`: it has waited for a press meanwhile.
+    `fresh`: no job for it can have been lost yet.
+    """
 
     turn_id: int
     conversation_id: int
     token: str
     worked: timedelta
     resumed: bool
+    fresh: bool
 
 
 def live_turn(conversation: Conversation) -> Turn | None:
@@ -134,6 +139,7 @@ def _is_free(turn: Turn) -> bool:
 
 def _taken(conversation: Conversation, turn: Turn) -> tuple[Lease, Conversation, Turn]:
     now, worker_lost = timezone.now(), turn.state == TurnState.RUNNING
+    fresh = not worker_lost and turn.queued_at > now - QUEUED_TOO_LONG
     resumed = turn.started_at is not None and turn.queued_at > turn.started_at
     # When a worker died nobody knows: at the end of its lease at the latest.
     before = worked(turn, until=turn.lease_until or now)
@@ -150,7 +156,14 @@ def _taken(conversation: Conversation, turn: Turn) -> tuple[Lease, Conversation,
         worked=before,
         failures=turn.failures + worker_lost,
     )
-    return Lease(turn.pk, conversation.pk, token, before, resumed), conversation, turn
+    return Lease(turn.pk, conversation.pk, token, before, resumed, fresh), conversation, turn
+
+
+def lengthen(turn: Turn) -> None:
+    """In the transaction that took it, at its end: a lease counts from then on where that transaction took long."""
+    most = timedelta(seconds=settings.AGENT_LEASE_SECONDS)
+    if turn.lease_until is not None and turn.lease_until - timezone.now() < most * 2 / 3:
+        Turn.objects.filter(pk=turn.pk).update(lease_until=lease_end())
 
 
 def take(turn_id: int) -> Lease | None:

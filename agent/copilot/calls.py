@@ -66,7 +66,6 @@ def _answer(call: CopilotCall, work: Callable[[], Answer]) -> Answer:
     return _told(answer) if isinstance(answer, Refusal) else answer
 
 
-@transaction.atomic
 def _outcome(tool: Tool | None, call: CopilotCall, user: User, question: CopilotMessage) -> dict[str, Any]:
     if tool is None:
         raise Refusal(
@@ -74,7 +73,8 @@ def _outcome(tool: Tool | None, call: CopilotCall, user: User, question: Copilot
             translate("There is no tool of this name."),
             hint=translate("Use one of: %(names)s.") % {"names": ", ".join(sorted(COPILOT_BY_NAME))},
         )
-    outcome = tool.handler(_context(tool, call, user, question), call.arguments)
+    with transaction.atomic():
+        outcome = tool.handler(_context(tool, call, user, question), call.arguments)
     assert isinstance(outcome, dict), "the copilot puts no card on any page"
     return outcome
 

@@ -3,11 +3,12 @@
 from functools import partial
 
 import pytest
+import redis
 from pytest_django import Settings
 
 from agent import events
+from agent.draft_text import DraftText
 from agent.drafts import Draft
-from agent.stream import DraftText
 from agent.tests.helpers import at_once, ephemeral, hear, talk
 from orders.models import Order
 from orders.tests import cast
@@ -78,16 +79,22 @@ def text_of_a_page_that_came_late(page: DraftText) -> str:
     return page.text
 
 
-def test_a_draft_of_which_a_page_may_know_is_dropped_though_redis_never_said_that_it_took_it(
-    order: Order, settings: Settings
-) -> None:
+def test_a_draft_of_which_a_page_may_know_is_dropped_though_redis_never_said_that_it_took_it(order: Order) -> None:
+    draft = Draft(talk(order), key="t1")
+    draft.add("You have been refunded.")
+    draft.shown = 0  # Redis has it, and its answer was lost
+    draft.close()
+    assert ephemeral(order, "draft_dropped") == [{"draft": "t1"}]
+
+
+def test_of_a_draft_that_never_had_a_way_to_redis_no_page_knows(order: Order, settings: Settings) -> None:
     draft, alive = Draft(talk(order), key="t1"), settings.REDIS_URL
     settings.REDIS_URL = NOBODY
     draft.add("You have been refunded.")
     settings.REDIS_URL = alive
-    assert draft.shown == 0
     draft.close()
-    assert ephemeral(order, "draft_dropped") == [{"draft": "t1"}]
+    assert not draft.offered
+    assert ephemeral(order, "draft_dropped") == []
 
 
 def test_a_draft_has_one_connection_while_it_lasts_and_gives_it_back(order: Order) -> None:
@@ -103,3 +110,12 @@ def test_a_draft_has_one_connection_while_it_lasts_and_gives_it_back(order: Orde
 def connections_in_use() -> int:
     _, (used, _) = events.carrier().connection_pool.get_connection_count()
     return int(used)
+
+
+def test_where_no_sweeper_runs_redis_forgets_all_an_hour_after_the_last_word(
+    redis_server: redis.Redis, order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "_life", events._Life())
+    for offset in (0, 3):
+        assert events.tell_now(talk(order), "delta", {"draft": "d", "offset": offset, "text": "One"})
+        assert 0 < redis_server.ttl(events.TOLD_KEY) <= events.KEPT_SECONDS

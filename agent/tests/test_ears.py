@@ -1,6 +1,7 @@
 """All pages of a process read Redis over one connection; each still gets all that is its own, in order, and no more."""
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -11,7 +12,7 @@ import redis
 from pytest_django import Settings
 
 from agent import ears, events
-from agent.ears import Ear, Memory, Place
+from agent.ears import Ear, Place, Told
 from agent.events import DESK, TOLD_KEY
 
 PAGE, OTHER = "1:1", "2:2"
@@ -30,18 +31,26 @@ def run(scene: Callable[[], Awaitable[None]]) -> None:
 
 def tell(server: redis.Redis, *texts: str, page: str = PAGE, at: str = "*") -> None:
     for text in texts:
-        server.xadd(TOLD_KEY, {"page": page, "data": text}, id=at)
+        server.xadd(TOLD_KEY, {"page": page, "kind": "status", "data": json.dumps({"text": text})}, id=at)
 
 
-def words(entries: list[ears.Entry]) -> list[str]:
-    return [entry["data"] for entry in entries]
+def write(server: redis.Redis, *pieces: str, offset: int = 0, draft: str = "d", at: str = "*") -> None:
+    """Pieces of a reply that is being written."""
+    for piece in pieces:
+        data = json.dumps({"draft": draft, "offset": offset, "text": piece})
+        server.xadd(TOLD_KEY, {"page": PAGE, "kind": "delta", "data": data}, id=at)
+        offset += len(piece)
+
+
+def told(text: str = "") -> Told:
+    return Told(PAGE, "status", "{}", {"text": text}, "", "")
 
 
 async def heard(place: Place, count: int) -> list[str]:
     """The first so many things that come, and not one more."""
     found: list[str] = []
     while len(found) < count:
-        found += words(await place.next(LOOK))
+        found += [each.data["text"] for each in await place.next(LOOK)]
     return found
 
 
@@ -80,18 +89,19 @@ def test_a_page_that_comes_while_a_read_waits_is_heard_at_once(redis_server: red
     run(scene)
 
 
-def test_what_was_told_before_and_what_comes_after_meet_without_gap_or_repeat(redis_server: redis.Redis) -> None:
+def test_what_is_written_before_and_after_a_page_comes_meets_without_gap_or_repeat(redis_server: redis.Redis) -> None:
     async def scene() -> None:
-        tell(redis_server, "one", "two")
+        write(redis_server, "One ", "two ")
         async with an_ear() as ear:
             first, before = await ear.join(PAGE)
-            assert words(before) == ["one", "two"]
-            tell(redis_server, "three")
-            assert await heard(first, 1) == ["three"]
+            assert before.text == "One two "
+            write(redis_server, "three ", offset=8)
+            assert await heard(first, 1) == ["three "]
             second, before = await ear.join(PAGE)
-            assert words(before) == ["one", "two", "three"]
-            tell(redis_server, "four")
+            assert before.text == "One two three "
+            write(redis_server, "four", offset=14)
             assert (await heard(first, 1), await heard(second, 1)) == (["four"], ["four"])
+            assert before.text == "One two three ", "what a page has is its own"
 
     run(scene)
 
@@ -102,10 +112,10 @@ def test_all_that_redis_has_is_known_before_the_first_page_joins(
     monkeypatch.setattr(ears, "AT_ONCE", 3)
 
     async def scene() -> None:
-        tell(redis_server, *map(str, range(10)))
+        write(redis_server, *"0123456789")
         async with an_ear() as ear:
             (_, before), (_, again) = await asyncio.gather(ear.join(PAGE), ear.join(PAGE))
-            assert words(before) == words(again) == [*map(str, range(10))]
+            assert before.text == again.text == "0123456789"
 
     run(scene)
 
@@ -113,10 +123,41 @@ def test_all_that_redis_has_is_known_before_the_first_page_joins(
 def test_what_is_older_than_a_turn_may_be_is_not_read(redis_server: redis.Redis, settings: Settings) -> None:
     async def scene() -> None:
         seconds, _ = redis_server.time()
-        tell(redis_server, "old", at=f"{seconds - settings.AGENT_MAX_TURN_SECONDS - 1}000-1")
-        tell(redis_server, "new")
+        write(redis_server, "old", draft="a", at=f"{seconds - settings.AGENT_MAX_TURN_SECONDS - 1}000-1")
+        write(redis_server, "new", draft="b")
         async with an_ear() as ear:
-            assert words((await ear.join(PAGE))[1]) == ["new"]
+            _, before = await ear.join(PAGE)
+            assert (before.text, before.ended) == ("new", {""})
+
+    run(scene)
+
+
+def test_a_reply_has_its_beginning_however_much_is_told_meanwhile_to_others(redis_server: redis.Redis) -> None:
+    async def scene() -> None:
+        async with an_ear() as ear:
+            place, _ = await ear.join(PAGE)
+            write(redis_server, "One ")
+            assert await heard(place, 1) == ["One "]
+            redis_server.delete(TOLD_KEY)  # trimmed away by what others were told
+            write(redis_server, "two", offset=4)
+            assert await heard(place, 1) == ["two"]
+            _, before = await ear.join(PAGE)
+            assert before.text == "One two"
+
+    run(scene)
+
+
+def test_of_whom_nothing_was_told_for_long_nothing_is_remembered(redis_server: redis.Redis) -> None:
+    async def scene() -> None:
+        async with an_ear() as ear:
+            place, _ = await ear.join(PAGE)
+            write(redis_server, "One ")
+            assert await heard(place, 1) == ["One "]
+            now = asyncio.get_running_loop().time()
+            ear.forget(before=now - 60)
+            assert (await ear.join(PAGE))[1].text == "One "
+            ear.forget(before=now + 1)
+            assert (await ear.join(PAGE))[1].text == ""
 
     run(scene)
 
@@ -126,25 +167,14 @@ def test_the_inbox_hears_what_is_for_it_and_of_no_piece(redis_server: redis.Redi
         async with an_ear() as ear:
             place, _ = await ear.join(DESK)
             tell(redis_server, "a piece")
-            redis_server.xadd(TOLD_KEY, {"page": PAGE, "data": "a message", DESK: "7"})
+            redis_server.xadd(TOLD_KEY, {"page": PAGE, "kind": "status", "data": "{}", DESK: "7"})
             redis_server.xadd(TOLD_KEY, {DESK: "8"})
-            found: list[ears.Entry] = []
+            found: list[Told] = []
             while len(found) < 2:
                 found += await place.next(LOOK)
-            assert [entry[DESK] for entry in found] == ["7", "8"]
+            assert [each.desk for each in found] == ["7", "8"]
 
     run(scene)
-
-
-def test_the_oldest_is_forgotten_first_whosesoever_it_is() -> None:
-    memory = Memory(most=3)
-    for page, text in (("a", "1"), ("b", "2"), ("a", "3"), ("a", "4"), ("b", "5")):
-        memory.add(page, {"data": text})
-    assert (words(memory.of("a")), words(memory.of("b")), memory.of("c")) == (["3", "4"], ["5"], [])
-    for text in "678":
-        memory.add("b", {"data": text})
-    assert (memory.of("a"), words(memory.of("b"))) == ([], ["6", "7", "8"])
-    assert list(memory._of) == ["b"], "of whom nothing is known nothing is kept"
 
 
 def test_redis_keeps_an_hour_of_it(redis_server: redis.Redis) -> None:
@@ -153,7 +183,7 @@ def test_redis_keeps_an_hour_of_it(redis_server: redis.Redis) -> None:
     tell(redis_server, "young", at=f"{seconds - events.KEPT_SECONDS + 60}000-1")
     events.forget_old()
     kept: Any = redis_server.xrange(TOLD_KEY)
-    assert [entry[b"data"] for _, entry in kept] == [b"young"]
+    assert [json.loads(entry[b"data"])["text"] for _, entry in kept] == ["young"]
 
 
 def test_a_read_that_redis_never_answers_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,7 +243,7 @@ def test_a_page_that_leaves_while_it_waits_takes_nobody_with_it(redis_server: re
 def test_pages_are_told_when_redis_breaks_and_can_come_back(redis_server: redis.Redis) -> None:
     async def scene() -> None:
         async with an_ear() as ear:
-            tell(redis_server, "before")
+            write(redis_server, "before")
             place, _ = await ear.join(PAGE)
             await asyncio.sleep(0.1)
             redis_server.client_kill_filter(_type="normal", skipme=True)
@@ -221,7 +251,7 @@ def test_pages_are_told_when_redis_breaks_and_can_come_back(redis_server: redis.
                 await place.next(LOOK)
             ear.leave(PAGE, place)
             again, before = await ear.join(PAGE)
-            assert words(before) == ["before"]
+            assert before.text == "before"
             tell(redis_server, "one")
             assert await heard(again, 1) == ["one"]
 
@@ -232,7 +262,7 @@ def test_a_page_that_reads_nothing_does_not_fill_the_memory() -> None:
     async def scene() -> None:
         place = Place()
         for _ in range(ears.MOST_WAITING + 1):
-            place.put({"data": ""})
+            place.put(told())
         with pytest.raises(TimeoutError):
             await place.next(LOOK)
 

@@ -57,7 +57,7 @@ def test_a_refund_refused_before_the_reply_is_told_as_refused(model: Control, or
     assert work(order).state == TurnState.DONE
 
     last = texts(order)[-1]
-    assert "拒絕" in last
+    assert "沒有成功" in last
     assert "同事" in last
     assert "正在退回" not in last
     assert refused_requests(model) == []
@@ -118,7 +118,7 @@ def test_a_reply_that_a_refusal_has_overtaken_is_said_anew(model: Control, order
         becomes(RefundState.FAILED)
     assert newest_turn(order).state == TurnState.DONE
     (last,) = texts(order)[before:]
-    assert "拒絕" in last
+    assert "沒有成功" in last
     shown = talk(order).events.filter(kind__in=["message", "status"]).order_by("number")
     assert [event.kind for event in shown][-2:] == ["status", "message"]
     assert refused_requests(model) == []

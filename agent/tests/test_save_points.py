@@ -27,7 +27,7 @@ OTHER_TRANSACTIONS = {
     "agent/tools/executor.py": 1,
     "agent/people.py": 1,
     "agent/farewells.py": 1,
-    "agent/turns.py": 1,
+    "agent/turns.py": 2,
     "agent/mails.py": 2,
     "agent/canned.py": 2,
     "agent/doors/calls.py": 2,

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from agent import asking, farewells, loop, people, turns
+from agent.draft_text import DraftText
 from agent.models import Card, Conversation, Message
 from agent.offline.control import Control
 from agent.states import ConversationState, ToolCallState, TurnState
-from agent.stream import DraftText
 from agent.tests.helpers import asked, call, hear, hold, newest_turn, quoted, reply, results, talk, texts, told, work
 from agent.tools import executor
 from agent.tools.registry import BY_NAME

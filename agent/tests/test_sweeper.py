@@ -230,7 +230,7 @@ WITHIN = timedelta(seconds=30)
 
 def test_a_lost_job_is_found_within_half_a_minute() -> None:
     """At worst the turn grows old right after a round: then the next one finds it, and needs a moment itself."""
-    assert sweep.QUEUED_TOO_LONG + timedelta(seconds=settings.SWEEP_SECONDS) <= WITHIN - A_MOMENT
+    assert turns.QUEUED_TOO_LONG + timedelta(seconds=settings.SWEEP_SECONDS) <= WITHIN - A_MOMENT
 
 
 def test_so_is_one_that_was_sent_again_and_lost_again() -> None:

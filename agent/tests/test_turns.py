@@ -9,7 +9,7 @@ from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from agent import calls, events, limits, loop, stopping, turns
-from agent.models import Message, Turn
+from agent.models import Message, ModelCall, Turn
 from agent.offline.control import Control
 from agent.states import TurnState
 from agent.tests import dying
@@ -285,6 +285,53 @@ def test_a_turn_that_takes_every_worker_down_with_it_ends_in_words(model: Contro
     assert work(order).state == TurnState.FAILED
     assert texts(order, "system")
     assert model.requests() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_first_decision_that_takes_its_worker_down_is_counted_once_a_job_has_been_lost(model: Control) -> None:
+    order = cast.order_5531()
+    hear(order)
+    assert Dying(dying.work, order, "turn_taken.before", 1).end() is None
+    assert newest_turn(order).state == TurnState.QUEUED, "of the first job nothing is left"
+    Turn.objects.update(queued_at=timezone.now() - turns.QUEUED_TOO_LONG)
+    assert Dying(dying.work, order, "step_decided.before", 1).end() is None
+    assert newest_turn(order).state == TurnState.RUNNING, "the second one had the turn before it decided"
+    grow_stale(order)
+    assert work(order).failures == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_first_decision_that_breaks_is_met_again_under_a_lease_and_ends_in_words(model: Control) -> None:
+    order = cast.order_5531()
+    hear(order)
+    Message.objects.filter(conversation__order=order).update(content=[])
+    turn = work(order)
+    assert (turn.state, turn.error) == (TurnState.FAILED, "internal error")
+    assert texts(order, "system")
+    assert talk(order).needs_person
+    assert model.requests() == []
+
+
+def test_a_lease_counts_from_the_end_of_a_decision_that_took_long(order: Order, settings: Settings) -> None:
+    with turns.taking(newest_turn(order).pk) as taken:
+        assert taken is not None
+        _, _, turn = taken
+        turn.lease_until = timezone.now() + timedelta(seconds=1)
+        Turn.objects.filter(pk=turn.pk).update(lease_until=turn.lease_until)
+        turns.lengthen(turn)
+    until = newest_turn(order).lease_until
+    assert until is not None
+    assert until > timezone.now() + timedelta(seconds=settings.AGENT_LEASE_SECONDS / 2)
+
+
+def test_a_worker_that_goes_down_begins_no_request(order: Order) -> None:
+    stopping.requested.set()
+    try:
+        loop.run(newest_turn(order).pk)
+    finally:
+        stopping.requested.clear()
+    assert newest_turn(order).state == TurnState.QUEUED
+    assert not ModelCall.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -77,7 +77,9 @@ def test_what_is_said_reaches_them_too_and_another_conversation_does_not(order: 
             await in_db(goes_on)()
             with pytest.raises(StopAsyncIteration):
                 await page.until(lambda page: False)
-        assert [data["text"] for _, kind, data in page.frames if kind == "message"] == ["one more thing"]
+        said = [data["text"] for _, kind, data in page.frames if kind == "message"]
+        assert said[0] == "one more thing"
+        assert said[1:] == ["A colleague has closed this conversation. If you write again, a new one begins."]
         assert page.kinds()[-1] == "end", "the page is told not to come back"
         # Whoever opens the older conversation now hears that at once.
         answer = await opened_by("staff", order, of=older)
