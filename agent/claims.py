@@ -130,16 +130,26 @@ def _claims_of(sentence: Sentence, before: Sentence | None, after: Sentence | No
     """The sentences beside it say what “it is done” is about, whether somebody is only offered, what is to be pressed
     first, and that there is no record of what the customer says.
     """
+    polite = [guards.POLITE.sub("", whole) for whole in sentence.clauses]
+    said = [guards.CONCLUDES.sub("", clause) for clause in polite]
+    if not any(map(_may_claim, said)):
+        # Most sentences claim nothing: how their clauses stand to each other need not be known.
+        return
     topics = _topics_in(" ".join(before.clauses)) if before else frozenset()
     heard = _Heard(sentence, before, after)
-    for position, whole in enumerate(sentence.clauses):
-        clause = guards.POLITE.sub("", whole)
+    for position, clause in enumerate(polite):
         heard.hear(clause)
         asked = bool(guards.ASKS.search(clause)) or (sentence.asks and position == len(sentence.clauses) - 1)
         if not (heard.supposed or heard.quoted or asked):
-            yield from _asserted(guards.CONCLUDES.sub("", clause), topics, heard)
+            yield from _asserted(said[position], topics, heard)
         heard.offered = heard.offered or bool(guards.OFFERS.search(clause))
         topics |= _topics_in(clause)
+
+
+def _may_claim(clause: str) -> bool:
+    """Is there anything in the clause that could be a claim, whatever stands around it? As `_asserted` looks for it."""
+    plain = without_buttons(clause)
+    return any(form.found_in(plain) for form in FORMS) or bool(_DONE_WITH_IT.search(plain) or numbers_in(clause))
 
 
 class _Heard:

@@ -12,8 +12,8 @@ from agent.save_points import reached
 from agent.text import page_length
 
 PIECES_GATHERED_SECONDS = 0.1
-# Reading begins a little earlier again, so that what has come by then is on the page within that time.
-READ_BEFORE_SECONDS = 0.015
+# Reading begins a little earlier; what has come by then is shown with the first word that has to be waited for.
+READ_BEFORE_SECONDS = 0.02
 DUE_SECONDS = PIECES_GATHERED_SECONDS - READ_BEFORE_SECONDS
 
 
@@ -38,7 +38,7 @@ class Draft:
     def add(self, piece: str) -> None:
         self.first_at = self.first_at or time.time()
         self.waiting += piece
-        if time.monotonic() - self.shown_at >= DUE_SECONDS:
+        if self._since_shown() >= (PIECES_GATHERED_SECONDS if self._in_gulps() else DUE_SECONDS):
             self.show()
 
     def show(self) -> None:
@@ -54,9 +54,19 @@ class Draft:
             self.waiting = ""
 
     def rest(self) -> None:
-        """Wait until the next piece is nearly due: to read a long reply word by word costs more than the words do."""
-        if self.pieces > 1:
-            time.sleep(max(self.shown_at + DUE_SECONDS - time.monotonic(), 0))
+        """All that had come is read. Show it where it is due, and wait until the next piece nearly is: to read a long
+        reply word by word costs more than the words do.
+        """
+        if self._in_gulps():
+            if self._since_shown() >= DUE_SECONDS:
+                self.show()
+            time.sleep(max(DUE_SECONDS - self._since_shown(), 0))
+
+    def _in_gulps(self) -> bool:
+        return self.pieces > 1
+
+    def _since_shown(self) -> float:
+        return time.monotonic() - self.shown_at
 
     def close(self) -> None:
         """What was shown and not kept may not stay on the page."""

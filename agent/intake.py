@@ -7,10 +7,11 @@ from typing import Final
 import structlog
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 from django.utils.translation import gettext as translate
 from django.utils.translation import ngettext
 
-from agent import cards, events, flood, people, turns
+from agent import cards, events, flood, people, plain, turns
 from agent.models import Conversation, Message
 from agent.states import Author, ConversationState, TurnState
 from agent.text import readable
@@ -43,8 +44,8 @@ def say(*, order: Order, customer: Customer, text: str, language: str, client_re
 
 def _keep(locked: Conversation, actor: Actor, text: str, language: str, client_ref: str | None) -> Message:
     cards.decline_open(locked, actor=actor, why=WROTE)
-    locked.language = language
-    locked.save(update_fields=["language", "updated_at"])
+    locked.language, locked.updated_at = language, timezone.now()
+    plain.row(_SPOKEN_TO, language, locked.updated_at, locked.pk)
     message = Message.objects.create(
         conversation=locked,
         author=Author.CUSTOMER,
@@ -66,6 +67,9 @@ def _keep(locked: Conversation, actor: Actor, text: str, language: str, client_r
         people.customer_waits(locked)
         cards.resume(locked, go_on=False)
     return message
+
+
+_SPOKEN_TO: Final = "update agent_conversation set language = %s, updated_at = %s where id = %s"
 
 
 def try_again(*, conversation: Conversation) -> bool:

@@ -69,7 +69,7 @@ def _ending(conversation: Conversation, reply: client.Reply, content: list[clien
     """The line of the table for a reply that came to its end."""
     ending = endings.of_stop(reply.stop_reason)
     asked = [block["id"] for block in content if block.get("type") == "tool_use"]
-    if conversation.tool_calls.filter(tool_use_id__in=asked).exists():
+    if asked and conversation.tool_calls.filter(tool_use_id__in=asked).exists():
         return endings.BY_NAME["malformed_reply"]
     nothing_said = isinstance(ending.what, Keep) and not _says_anything(content)
     return endings.BY_NAME["empty"] if nothing_said else ending
