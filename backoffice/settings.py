@@ -220,6 +220,7 @@ SPECTACULAR_SETTINGS = {
         "PolicyStateEnum": "refunds.states.PolicyState",
         "AlertKindEnum": "refunds.states.AlertKind",
         "CreditKindEnum": "orders.states.CreditKind",
+        "ReasonEnum": "refunds.states.Reason",
     },
 }
 
