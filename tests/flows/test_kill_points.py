@@ -108,5 +108,7 @@ def test_a_worker_that_dies_amid_a_colleagues_question_is_made_good(stack: Stack
         stack, "select state, count(*) as count from agent_copilotcall where thread_id = %s group by 1", thread
     )
     assert [row["state"] for row in states] == ["answered"]
+    said = rows(stack, "select content from agent_copilotmessage where thread_id = %s order by id", thread)
+    assert "follow up" in str(said[-1]["content"])
     with Visitor(stack, "supervisor", language="en") as supervisor:
         assert "follow up" in supervisor.get(f"/staff/copilot/{thread}/").text
